@@ -1,0 +1,36 @@
+# People and CI share these targets. Each needs only python3 (3.11+), pip, make and git.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.PHONY: setup demo test lint docs bench clean
+
+setup: $(STAMP)
+
+$(STAMP): pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	touch $@
+
+demo: $(STAMP)
+	$(BIN)/demurk demo --output demurk-demo --force
+
+test: lint
+	$(BIN)/pytest
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/codespell src tests doc examples benchmarks reproductions README.md CONTRIBUTING.md
+	$(BIN)/lint-imports
+	$(BIN)/mypy
+
+docs: $(STAMP)
+	$(BIN)/sphinx-build -W --keep-going -b html doc doc/_build/html
+
+bench: $(STAMP)
+	cd benchmarks && ../$(BIN)/asv machine --yes && ../$(BIN)/asv run --python=same --show-stderr
+
+clean:
+	rm -rf $(VENV) doc/_build doc/gallery doc/generated demurk-demo
