@@ -1,0 +1,29 @@
+"""Fixtures shared by all tests."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+
+@pytest.fixture
+def rng():
+    """A fresh generator with a fixed seed."""
+    return np.random.RandomState(42)
+
+
+@pytest.fixture(scope="session")
+def data_home():
+    """The folder of benchmark data; tests that need it skip where it is absent."""
+    beside = Path(__file__).resolve().parent.parent / "shared" / "data"
+    home = Path(os.environ.get("DEMURK_DATA", beside))
+    if not home.is_dir():
+        pytest.skip("benchmark data not found: set DEMURK_DATA to their folder")
+    return home
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _headless():
+    """Pictures are drawn without a screen."""
+    os.environ.setdefault("MPLBACKEND", "Agg")

@@ -1,0 +1,9 @@
+"""Cross-validation and scoring when some labels are missing."""
+
+# Authors: The demurk developers
+# SPDX-License-Identifier: BSD-3-Clause
+
+from demurk.model_selection._scorers import observed_scorer
+from demurk.model_selection._split import LabeledKFold
+
+__all__ = ["LabeledKFold", "observed_scorer"]
