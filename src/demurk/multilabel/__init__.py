@@ -1,0 +1,9 @@
+"""Classifiers for samples with several labels."""
+
+# Authors: The demurk developers
+# SPDX-License-Identifier: BSD-3-Clause
+
+from demurk.multilabel._mlknn import MLkNN
+from demurk.multilabel._semi_mlknn import SemiSupervisedMLkNN
+
+__all__ = ["MLkNN", "SemiSupervisedMLkNN"]
