@@ -1,0 +1,170 @@
+"""The commands and their options."""
+
+# Authors: The demurk developers
+# SPDX-License-Identifier: BSD-3-Clause
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import demurk
+from demurk.cli._console import console, show_table
+
+__all__ = ["app"]
+
+app = typer.Typer(
+    name="demurk",
+    help="Learn from murky labels: noisy, missing, or hidden in candidate sets.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+Force = Annotated[bool, typer.Option("--force", help="Replace existing files.")]
+DataHome = Annotated[
+    Path | None, typer.Option(help="Folder of data sets; see `demurk datasets`.")
+]
+
+
+def _version(value: bool) -> None:
+    if value:
+        console.print(f"demurk {demurk.__version__}")
+        raise typer.Exit()
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="Version."),
+    ] = False,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Show tracebacks of errors.")
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command()
+def demo(
+    output: Annotated[Path, typer.Option(help="Folder to write to.")] = Path(
+        "demurk-demo"
+    ),
+    seed: Annotated[int, typer.Option(help="Seed of the synthetic data.")] = 0,
+    force: Force = False,
+) -> None:
+    """Run the whole path on built-in data: corrupt, reduce, clean, classify."""
+    from demurk.cli._demo import run_demo
+
+    run_demo(output, seed, force)
+
+
+@app.command()
+def methods() -> None:
+    """List the methods."""
+    from demurk.registry import METHODS
+
+    columns = ["name", "task", "labels", "source", "import from"]
+    rows = [[m.name, m.task, m.labels, m.source, f"demurk.{m.room}"] for m in METHODS]
+    show_table("Methods", columns, rows)
+
+
+@app.command()
+def datasets(data_home: DataHome = None) -> None:
+    """List the data sets known by name, and which of them are here."""
+    from demurk.datasets import list_datasets
+
+    columns = ["name", "task", "samples", "features", "labels", "here"]
+    rows = [
+        [
+            entry["name"],
+            entry["task"],
+            str(entry["n_samples"]),
+            str(entry["n_features"]),
+            str(entry["n_labels"]),
+            "yes" if entry["available"] else "no",
+        ]
+        for entry in list_datasets(data_home=data_home)
+    ]
+    show_table("Data sets", columns, rows)
+    console.print(
+        "Files are looked for in --data-home, in $DEMURK_DATA and in the cache folder."
+    )
+
+
+@app.command()
+def reduce(
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="IN",
+            help="CSV, TSV, Parquet, ARFF, .mat, .npz or libsvm file, or a data set "
+            "name.",
+        ),
+    ],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Folder to write to.")
+    ] = Path("demurk-out"),
+    method: Annotated[
+        str, typer.Option(help="Reducer; see `demurk methods`.")
+    ] = "NMLSDR",
+    components: Annotated[
+        int | None, typer.Option("--components", "-d", min=1, help="Dimensions.")
+    ] = None,
+    neighbors: Annotated[
+        int | None, typer.Option("--neighbors", "-k", min=1, help="Graph neighbours.")
+    ] = None,
+    labels: Annotated[
+        str | None,
+        typer.Option(
+            help="Label columns of a table: how many at the end, names separated by "
+            "commas, or a prefix [default: label:]."
+        ),
+    ] = None,
+    drop: Annotated[
+        list[str] | None, typer.Option(help="Column to leave out; repeatable.")
+    ] = None,
+    categorical: Annotated[
+        list[str] | None, typer.Option(help="Column of categories; repeatable.")
+    ] = None,
+    scale: Annotated[
+        bool, typer.Option(help="Standardise the features first.")
+    ] = True,
+    data_home: DataHome = None,
+    force: Force = False,
+) -> None:
+    """Reduce the dimension of a data set and clean its labels."""
+    from demurk.cli._reduce import reduce_file
+
+    reduce_file(
+        source,
+        output,
+        method=method,
+        n_components=components,
+        n_neighbors=neighbors,
+        scale=scale,
+        force=force,
+        labels=labels,
+        drop=drop or (),
+        categorical=categorical or (),
+        data_home=data_home,
+    )
+
+
+@app.command()
+def predict(
+    model: Annotated[Path, typer.Argument(help="model.skops of `demurk reduce`.")],
+    source: Annotated[
+        str, typer.Argument(metavar="IN", help="File with the same feature columns.")
+    ],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Table to write.")
+    ] = Path("predictions.csv"),
+    data_home: DataHome = None,
+    force: Force = False,
+) -> None:
+    """Predict labels with a saved model."""
+    from demurk.cli._reduce import predict_file
+
+    predict_file(model, source, output, force=force, data_home=data_home)

@@ -1,0 +1,61 @@
+"""What the command shows: tables, and progress as bars or plain lines."""
+
+# Authors: The demurk developers
+# SPDX-License-Identifier: BSD-3-Clause
+
+import sys
+import time
+
+from rich.console import Console
+from rich.table import Table
+
+from demurk.utils._compat import ProgressBar
+
+__all__ = ["console", "progress_callback", "show_table"]
+
+# Off a terminal rich would wrap tables at 80 columns and spoil them for `grep`.
+console = Console(width=None if sys.stdout.isatty() else 160, highlight=False)
+
+
+class PlainProgress:
+    """Callback that prints one line per finished stage, for logs and pipes."""
+
+    max_propagation_depth = 1
+
+    def setup(self, estimator, context):
+        self._begun = {}
+
+    def on_fit_task_begin(self, estimator, context, **_):
+        self._begun[id(context)] = time.perf_counter()
+
+    def on_fit_task_end(self, estimator, context, **_):
+        begun = self._begun.pop(id(context), None)
+        if context.parent is not None and context.max_subtasks == 0 and begun:
+            seconds = time.perf_counter() - begun
+            name = type(estimator).__name__
+            print(f"{name}: {context.task_name} ({seconds:.1f} s)", file=sys.stderr)
+        return False
+
+    def teardown(self, estimator, context):
+        self._begun = {}
+
+
+def progress_callback():
+    """A progress bar on a terminal, plain lines elsewhere."""
+    return ProgressBar() if console.is_terminal else PlainProgress()
+
+
+def show_table(title, columns, rows, *, best=()):
+    """Print a table; `best` lists the columns whose largest number is set in bold."""
+    table = Table(title=title, title_justify="left", title_style="bold")
+    numeric = [isinstance(value, float) for value in rows[0]] if rows else []
+    for column, is_number in zip(columns, numeric or [False] * len(columns)):
+        table.add_column(column, justify="right" if is_number else "left")
+    tops = {j: max(row[j] for row in rows) for j in best} if rows else {}
+    for row in rows:
+        cells = []
+        for j, value in enumerate(row):
+            text = f"{value:.3f}" if isinstance(value, float) else str(value)
+            cells.append(f"[bold]{text}[/bold]" if value == tops.get(j) else text)
+        table.add_row(*cells)
+    console.print(table)

@@ -1,0 +1,155 @@
+"""``demurk reduce`` and ``demurk predict``: from a file to results and back."""
+
+# Authors: The demurk developers
+# SPDX-License-Identifier: BSD-3-Clause
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from scipy.sparse import issparse
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from demurk import io
+from demurk.cli._console import console, progress_callback
+from demurk.cli._input import as_frame, read_features, read_input
+from demurk.multilabel import SemiSupervisedMLkNN
+from demurk.registry import get_method
+from demurk.utils._files import atomic_path, refuse_overwrite
+from demurk.viz import plot_embedding
+
+__all__ = ["predict_file", "reduce_file"]
+
+
+def _write_csv(frame, path, force):
+    with atomic_path(path, force=force) as temporary:
+        frame.to_csv(temporary, index=False, float_format="%.6g")
+
+
+def _build(X, method, n_components, n_neighbors, scale):
+    """Impute if needed, scale, reduce, classify."""
+    reducer = get_method(method, task="reduce").load()(n_components)
+    if n_neighbors is not None and "n_neighbors" in reducer.get_params():
+        reducer.set_params(n_neighbors=n_neighbors)
+    values = X.data if issparse(X) else X.to_numpy()
+    steps = [SimpleImputer()] if np.isnan(values).any() else []
+    if scale:
+        steps.append(StandardScaler(with_mean=not issparse(X)))
+    classifier = SemiSupervisedMLkNN(*() if n_neighbors is None else (n_neighbors,))
+    return make_pipeline(*steps, reducer, classifier)
+
+
+def reduce_file(
+    source,
+    output,
+    *,
+    method="NMLSDR",
+    n_components=None,
+    n_neighbors=None,
+    scale=True,
+    force=False,
+    **reading,
+):
+    """Reduce, clean and classify a labelled data set; write everything to a folder."""
+    names = ["embedding.csv", "labels.csv", "embedding.png", "summary.json"]
+    output = Path(output)
+    files = [output / name for name in [*names, "model.skops"]]
+    refuse_overwrite(files, force)
+    data = read_input(source, **reading)
+    X, Y = as_frame(data), _named_labels(data)
+    model = _build(X, method, n_components, n_neighbors, scale)
+    model.set_callbacks(progress_callback())
+    model.fit(X, Y).set_callbacks()
+    Z, cleaned = model[:-1].transform(X), model[-1].transduction_
+    summary = _summary(data, method, Z, np.asarray(Y), cleaned)
+    axes = [f"component_{j + 1}" for j in range(Z.shape[1])]
+    _write_csv(pd.DataFrame(Z, columns=axes), files[0], force)
+    _write_csv(_label_table(np.asarray(Y), cleaned, model[-1]), files[1], force)
+    with atomic_path(files[2], force=force) as path:
+        _picture(Z, cleaned, data.name, method, model[-1]).savefig(path, dpi=150)
+    with atomic_path(files[3], force=force) as path:
+        path.write_text(json.dumps(summary, indent=1) + "\n")
+    io.save(model, files[4], force=force)
+    console.print(
+        f"{data.name}: {summary['n_features']} features reduced to {Z.shape[1]} by "
+        f"{method}. {summary['completed']} missing labels completed, "
+        f"{summary['overruled']} of {summary['given']} given labels overruled.\n"
+        f"Embedding, cleaned labels, picture and model are in {output}/"
+    )
+
+
+def _named_labels(data):
+    """Labels that carry their names; None marks an unlabelled sample."""
+    if data.target.ndim == 2:
+        return pd.DataFrame(data.target, columns=[str(n) for n in data.target_names])
+    names = np.array([*map(str, data.target_names), None], dtype=object)
+    return names[data.target]
+
+
+def _missing(labels):
+    return (labels == -1) | pd.isna(labels)
+
+
+def _summary(data, method, Z, given, cleaned):
+    missing, undecided = _missing(given), _missing(cleaned)
+    return {
+        "data": data.name,
+        "method": method,
+        "n_samples": int(Z.shape[0]),
+        "n_features": int(data.data.shape[1]),
+        "n_components": int(Z.shape[1]),
+        "given": int((~missing).sum()),
+        "completed": int((missing & ~undecided).sum()),
+        "overruled": int((~missing & (cleaned != given)).sum()),
+    }
+
+
+def _label_table(given, cleaned, classifier):
+    """Given, cleaned and soft labels side by side."""
+    soft = classifier.label_distributions_
+    if given.ndim == 1:
+        table = {"given": given, "cleaned": cleaned}
+    else:
+        table = {}
+        for name, before, after in zip(classifier.classes_, given.T, cleaned.T):
+            table |= {name: before, f"{name}: cleaned": after}
+    table |= {f"{name}: soft": s for name, s in zip(classifier.classes_, soft.T)}
+    return pd.DataFrame(table)
+
+
+def _picture(Z, cleaned, name, method, classifier):
+    if cleaned.ndim == 1:
+        cleaned = cleaned[:, None] == classifier.classes_
+    title = f"{name}: {Z.shape[1]} directions found by {method}"
+    return plot_embedding(Z, cleaned, names=classifier.classes_, title=title).figure
+
+
+def predict_file(model_path, source, output, *, force=False, data_home=None):
+    """Predict the labels of a file with a saved model and write them as a table."""
+    refuse_overwrite([output], force)
+    model = io.load(model_path)
+    if not hasattr(model, "predict_proba"):
+        raise ValueError(
+            f"{model_path} holds no classifier: give a model written by `demurk "
+            "reduce`."
+        )
+    names = getattr(model, "feature_names_in_", None)
+    X = read_features(source, names, data_home=data_home)
+    expected = getattr(model, "n_features_in_", X.shape[1])
+    if X.shape[1] != expected:
+        raise ValueError(
+            f"{source} has {X.shape[1]} features, but the model was trained on "
+            f"{expected}: give the same columns."
+        )
+    labels, proba = model.predict(X), model.predict_proba(X)
+    classes = [str(name) for name in model.classes_]
+    if labels.ndim == 1:
+        table = {"predicted": labels}
+    else:
+        table = {name: column for name, column in zip(classes, labels.T)}
+    table |= {f"{name}: probability": p for name, p in zip(classes, proba.T)}
+    _write_csv(pd.DataFrame(table), Path(output), force)
+    console.print(f"{len(labels)} predictions written to {output}")

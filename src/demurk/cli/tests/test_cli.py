@@ -1,0 +1,145 @@
+"""The command, run as a user runs it."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from demurk.cli import main
+from demurk.datasets import make_multilabel_blocks
+from demurk.labels import flip_labels, hide_rows
+
+
+@pytest.fixture
+def songs(tmp_path):
+    """A table with names, missing values, and labels that are partly hidden."""
+    rng = np.random.RandomState(0)
+    X = rng.normal(size=(80, 5))
+    Y = (X[:, :2] + 0.3 * rng.normal(size=(80, 2)) > 0).astype(int)
+    frame = pd.DataFrame(X, columns=["tempo", "loudness", "key", "mode", "length"])
+    frame.loc[3, "key"] = np.nan
+    for j, name in enumerate(["happy", "fast"]):
+        frame[f"label:{name}"] = Y[:, j].astype(object)
+        frame.loc[40:, f"label:{name}"] = ""
+    path = tmp_path / "songs.csv"
+    frame.to_csv(path, index=False)
+    return path
+
+
+def run(*arguments):
+    return main([str(argument) for argument in arguments])
+
+
+def test_demo_leaves_a_picture_a_summary_and_a_model(tmp_path, monkeypatch, capsys):
+    import demurk.cli._demo as demo
+
+    monkeypatch.setattr(demo, "N_TRAIN", 400)
+    monkeypatch.setattr(demo, "N_TEST", 200)
+    assert run("demo", "--output", tmp_path / "out") == 0
+    shown = capsys.readouterr().out
+    assert "NMLSDR" in shown and "random forest" in shown and "Cleaning:" in shown
+    assert (tmp_path / "out" / "embedding.png").stat().st_size > 20_000
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert len(summary) == 4 and all(len(row) == 7 for row in summary.values())
+    assert run("demo", "--output", tmp_path / "out") == 2
+    assert "exists already" in capsys.readouterr().err
+
+
+def test_reduce_then_predict(songs, tmp_path, capsys):
+    out = tmp_path / "out"
+    assert run("reduce", songs, "-o", out, "-d", 2, "-k", 5) == 0
+    embedding = pd.read_csv(out / "embedding.csv")
+    assert embedding.shape == (80, 2)
+    labels = pd.read_csv(out / "labels.csv")
+    assert set(labels["happy: cleaned"]) <= {0, 1}
+    assert labels["happy"].eq(-1).sum() == 40
+    summary = json.loads((out / "summary.json").read_text())
+    assert summary["completed"] == 80 and summary["given"] == 80
+    # New rows: other columns and another order of columns do not matter.
+    new = pd.read_csv(songs)[["mode", "key", "tempo", "loudness", "length"]].dropna()
+    new.insert(0, "title", "a song")
+    new.to_csv(tmp_path / "new.csv", index=False)
+    predictions = tmp_path / "predictions.csv"
+    code = run("predict", out / "model.skops", tmp_path / "new.csv", "-o", predictions)
+    assert code == 0
+    table = pd.read_csv(predictions)
+    assert list(table) == ["happy", "fast", "happy: probability", "fast: probability"]
+    truth = (new["tempo"].to_numpy() > 0).astype(int)
+    assert (table["happy"].to_numpy() == truth).mean() > 0.8
+
+
+def test_reduce_one_class_per_sample(tmp_path):
+    out = tmp_path / "out"
+    assert run("reduce", "digits", "-o", out, "-d", 3, "--method", "MDDM") == 0
+    labels = pd.read_csv(out / "labels.csv")
+    assert labels["given"].equals(labels["given"])
+    assert (labels["given"] == labels["cleaned"]).mean() > 0.5
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (["reduce", "absent.csv"], "neither a file nor a known data set"),
+        (["reduce", "SONGS", "--method", "t-SNE"], "choose one of NMLSDR"),
+        (["reduce", "SONGS", "--labels", "happy,sad"], "no column"),
+        (["reduce", "SONGS", "--components", "0"], "0 is not in the range"),
+        (["predict", "absent.skops", "SONGS"], "no model file"),
+        (["predict", "SONGS", "SONGS"], "not a model file"),
+        (["frobnicate"], "frobnicate"),
+    ],
+)
+def test_errors_are_one_sentence_and_code_2(
+    arguments, message, songs, tmp_path, capsys, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    arguments = [songs if a == "SONGS" else a for a in arguments]
+    before = sorted(tmp_path.rglob("*"))
+    assert run(*arguments) == 2
+    error = capsys.readouterr().err
+    assert message in error and error.count("\n") == 1
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_text_column_is_explained(songs, capsys, tmp_path):
+    frame = pd.read_csv(songs)
+    frame["title"] = "a song"
+    frame.to_csv(songs, index=False)
+    assert run("reduce", songs, "-o", tmp_path / "out") == 2
+    assert "title" in capsys.readouterr().err
+    assert run("reduce", songs, "-o", tmp_path / "out", "--drop", "title") == 0
+
+
+def test_debug_shows_the_traceback():
+    with pytest.raises(FileNotFoundError):
+        run("--debug", "reduce", "absent.csv")
+
+
+def test_lists(capsys):
+    assert run("methods") == 0
+    assert "SemiSupervisedMLkNN" in capsys.readouterr().out
+    assert run("datasets") == 0
+    assert "emotions" in capsys.readouterr().out
+    assert run("--version") == 0
+
+
+def test_progress_is_plain_lines_off_a_terminal(songs, tmp_path, capsys):
+    run("reduce", songs, "-o", tmp_path / "out", "-k", 5)
+    lines = capsys.readouterr().err.splitlines()
+    assert any(line.startswith("NMLSDR: neighbour search (") for line in lines)
+
+
+def test_program_is_installed():
+    command = [sys.executable, "-m", "demurk.cli", "methods"]
+    result = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "NMLSDR" in result.stdout
+
+
+def test_mulan_file_by_path(tmp_path):
+    toy = make_multilabel_blocks(120, random_state=0)
+    murky = hide_rows(flip_labels(toy.target, random_state=0).labels, 0.5).labels
+    np.savez(tmp_path / "toy.npz", X=toy.data, Y=murky)
+    assert run("reduce", tmp_path / "toy.npz", "-o", tmp_path / "out", "-d", 3) == 0
+    assert pd.read_csv(tmp_path / "out" / "embedding.csv").shape == (120, 3)
