@@ -98,6 +98,8 @@ def run_demo(output, seed, force):
         rows,
         best=range(1, len(report) + 1),
     )
+    winner = max(rows, key=lambda row: row[3])[0]
+    console.print(f"Best average precision: {winner}.")
     best = fitted["NMLSDR + semi-supervised ML-kNN"]
     console.print(_cleaning_line(flips, murky, best[-1].transduction_))
     _write(files, fitted, X_test, Y_test, rows, list(report), force)
