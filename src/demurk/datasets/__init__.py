@@ -1,0 +1,25 @@
+"""Data: generators, readers for common file formats, and known data sets."""
+
+# Authors: The demurk developers
+# SPDX-License-Identifier: BSD-3-Clause
+
+from demurk.datasets._arff import read_arff
+from demurk.datasets._arrays import read_libsvm, read_npz
+from demurk.datasets._catalogue import list_datasets
+from demurk.datasets._generators import make_multilabel_blocks
+from demurk.datasets._load import load_dataset
+from demurk.datasets._mat import read_mat
+from demurk.datasets._read import read_dataset
+from demurk.datasets._tables import read_table
+
+__all__ = [
+    "list_datasets",
+    "load_dataset",
+    "make_multilabel_blocks",
+    "read_arff",
+    "read_dataset",
+    "read_libsvm",
+    "read_mat",
+    "read_npz",
+    "read_table",
+]

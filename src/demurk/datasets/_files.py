@@ -1,0 +1,208 @@
+"""What the readers share: opening files, checking values, the returned Bunch."""
+
+# Authors: The demurk developers
+# SPDX-License-Identifier: BSD-3-Clause
+
+import gzip
+import math
+import zlib
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils import Bunch
+
+MISSING = frozenset({"", "?", "na", "n/a", "nan", "null", "none", "<na>"})
+TRUTH = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0}
+
+
+def existing_file(path):
+    """The path as a Path, or FileNotFoundError."""
+    path = Path(path)
+    if not path.is_file():
+        raise FileNotFoundError(f"There is no file {path}; check the path.")
+    return path
+
+
+def stem(path):
+    """File name without its suffixes: 'a/scene-train.arff.gz' -> 'scene-train'."""
+    name = Path(path).name
+    for suffix in (".gz", Path(name.removesuffix(".gz")).suffix):
+        name = name.removesuffix(suffix)
+    return name
+
+
+@contextmanager
+def open_text(path, encoding="utf-8", newline=None):
+    """Open a text file, compressed or not; damage becomes a ValueError."""
+    path = existing_file(path)
+    with path.open("rb") as raw:
+        opener = gzip.open if raw.read(2) == b"\x1f\x8b" else open
+    if encoding.lower().replace("_", "-") in ("utf-8", "utf8"):
+        encoding = "utf-8-sig"  # Windows programs put a byte order mark first.
+    with opener(path, "rt", encoding=encoding, newline=newline) as stream:
+        try:
+            yield stream
+        except UnicodeDecodeError as error:
+            raise ValueError(
+                f"{path} is not {error.encoding} text; pass encoding='latin-1' or "
+                "the encoding it was written in."
+            ) from error
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            raise ValueError(
+                f"{path} is damaged gzip data ({error}); get the file again."
+            ) from error
+
+
+def parse_number(text):
+    """A finite float; ValueError also for 'nan', 'inf' and Python's '1_000'."""
+    value = float(text)
+    if "_" in text or not math.isfinite(value):
+        raise ValueError(f"{text!r} is not a finite number")
+    return value
+
+
+def as_strings(names, option):
+    """A list of names given as one option; a lone string is a mistake."""
+    if isinstance(names, str):
+        raise TypeError(f"{option} must be a list of names, got the string {names!r}.")
+    return [str(name) for name in names]
+
+
+def check_known(names, known, option, path):
+    """Every name of an option must occur in the file."""
+    for name in names:
+        if name not in known:
+            raise ValueError(
+                f"{path} has no column {name!r} named in {option}; its columns are "
+                f"{', '.join(map(repr, list(known)[:8]))}{' ...' * (len(known) > 8)}."
+            )
+
+
+def check_data(data, path):
+    """Features as float64, dense or csr_array; NaN marks a missing value."""
+    kind = data.dtype.kind
+    if data.ndim != 2 or 0 in data.shape or kind not in "biuf":
+        raise ValueError(
+            f"The features in {path} have shape {data.shape} and type {data.dtype}; "
+            "they must be a non-empty numeric matrix with one row per sample."
+        )
+    if sparse.issparse(data):
+        data = sparse.csr_array(data, dtype=np.float64)
+        data.sum_duplicates()
+        data.eliminate_zeros()
+        bad = np.isinf(data.data)
+        rows = np.repeat(np.arange(data.shape[0]), np.diff(data.indptr))
+        where = list(zip(rows[bad], data.indices[bad]))[:1]
+    else:
+        data = np.ascontiguousarray(data, dtype=np.float64)
+        where = list(zip(*np.nonzero(np.isinf(data))))[:1]
+    if where:
+        raise ValueError(
+            f"The features in {path} are infinite at row {where[0][0]}, column "
+            f"{where[0][1]}; they must be finite, or NaN where missing."
+        )
+    return data
+
+
+def check_indicator(values, path, *, signed=False, what="labels"):
+    """A label matrix as int8: 1, 0, and -1 or NaN for "not observed" (-1).
+
+    With `signed`, a matrix of -1 and 1 without any 0 uses -1 for "absent".
+    """
+    if sparse.issparse(values):
+        values = values.toarray()
+    if values.ndim != 2 or values.dtype.kind not in "biuf":
+        raise ValueError(
+            f"The {what} in {path} have shape {values.shape} and type {values.dtype}; "
+            "they must be a numeric matrix."
+        )
+    values = values.astype(np.float64)
+    bad = ~(np.isin(values, (-1, 0, 1)) | np.isnan(values))
+    if bad.any():
+        row, column = np.argwhere(bad)[0]
+        raise ValueError(
+            f"The {what} in {path} hold {values[row, column]:g} at row {row}, column "
+            f"{column}; they must be 0, 1 or -1."
+        )
+    if signed and not (values == 0).any():
+        values = np.where(values == -1, 0, values)
+    return np.nan_to_num(values, nan=-1).astype(np.int8)
+
+
+def check_truth(truth, candidates, path):
+    """Compare true labels with candidates; 1-D if each row has one true label."""
+    if truth.shape != candidates.shape:
+        raise ValueError(
+            f"The target in {path} has {truth.shape[1]} labels and the candidates "
+            f"{candidates.shape[1]}; they must agree."
+        )
+    outside = np.argwhere((truth == 1) & (candidates != 1))
+    if len(outside):
+        raise ValueError(
+            f"In {path}, label {outside[0][1]} of row {outside[0][0]} is true but no "
+            "candidate; check that the two matrices belong together."
+        )
+    single = (truth == 1).sum(axis=1) == 1
+    return truth.argmax(axis=1) if single.all() else truth
+
+
+def indicator_of_positions(numbers, n_labels, path, *, first):
+    """One-hot rows for label numbers that count from `first`."""
+    if not np.isin(numbers, np.arange(first, n_labels + first)).all():
+        raise ValueError(
+            f"The target in {path} must hold label numbers from {first} to "
+            f"{n_labels + first - 1}, one of the {n_labels} candidate labels."
+        )
+    return np.eye(n_labels)[numbers.astype(np.intp) - first]
+
+
+def class_codes(values, *, unlabelled=True):
+    """Turn class values into codes 0, 1, ... and names; missing values become -1.
+
+    Numbers are sorted as numbers. The number -1 means "not labelled" unless the
+    values are just -1 and 1, the usual two classes, or `unlabelled` is False.
+    """
+    missing = np.array(
+        [v is None or v != v or str(v).strip().lower() in MISSING for v in values],
+        dtype=bool,
+    )
+    known = [v for v, gone in zip(values, missing) if not gone]
+    try:
+        known = [parse_number(str(v)) for v in known]
+    except ValueError:
+        known = [str(v).strip() for v in known]
+    names = sorted(set(known))
+    if unlabelled and -1.0 in names and names != [-1.0, 1.0]:
+        names.remove(-1.0)
+    code = {name: i for i, name in enumerate(names)}
+    target = np.full(len(values), -1, dtype=np.int64)
+    target[~missing] = [code.get(v, -1) for v in known]
+    return target, [number_name(v) if isinstance(v, float) else v for v in names]
+
+
+def number_name(value):
+    """A number as text: '3' rather than '3.0'."""
+    return str(int(value)) if value == int(value) else repr(float(value))
+
+
+def one_hot(codes, n_values):
+    """Columns of zeros and ones; a NaN code gives NaN in every column."""
+    block = (codes[:, None] == np.arange(n_values)).astype(np.float64)
+    block[np.isnan(codes)] = np.nan
+    return block
+
+
+def make_bunch(data, target, feature_names, target_names, name, candidates=None):
+    """The object every reader returns."""
+    bunch = Bunch(
+        data=data,
+        target=target,
+        feature_names=list(feature_names),
+        target_names=list(target_names),
+        name=name,
+    )
+    if candidates is not None:
+        bunch.candidates = candidates
+    return bunch

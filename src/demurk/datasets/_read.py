@@ -1,0 +1,69 @@
+"""One function for all file formats."""
+
+# Authors: The demurk developers
+# SPDX-License-Identifier: BSD-3-Clause
+
+from pathlib import Path
+
+from demurk.datasets._arff import read_arff
+from demurk.datasets._arrays import read_libsvm, read_npz
+from demurk.datasets._mat import read_mat
+from demurk.datasets._tables import read_table
+
+_READERS = {
+    ".arff": read_arff,
+    ".mat": read_mat,
+    ".csv": read_table,
+    ".tsv": read_table,
+    ".dat": read_table,
+    ".parquet": read_table,
+    ".pq": read_table,
+    ".svm": read_libsvm,
+    ".libsvm": read_libsvm,
+    ".svmlight": read_libsvm,
+    ".txt": read_libsvm,
+    ".npz": read_npz,
+}
+
+
+def read_dataset(path, **options):
+    """Read a data file in the format that its name announces.
+
+    Parameters
+    ----------
+    path : str or path
+        The file: `.arff` (:func:`read_arff`), `.mat` (:func:`read_mat`), `.csv`,
+        `.tsv`, `.dat` or `.parquet` (:func:`read_table`), `.svm`, `.libsvm`,
+        `.svmlight` or `.txt` (:func:`read_libsvm`), `.npz` (:func:`read_npz`). Text
+        formats may be compressed, with `.gz` added to the name.
+    **options
+        Passed to the reader.
+
+    Returns
+    -------
+    bunch : :class:`~sklearn.utils.Bunch`
+        `data`, `target`, `feature_names`, `target_names`, `name`, and `candidates`
+        where the file has candidate labels.
+
+    See Also
+    --------
+    load_dataset : Known data sets by name.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from demurk.datasets import read_dataset
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "toy.csv")
+    ...     _ = file.write_text("a,b,good\\n1,2,0\\n3,4,1\\n")
+    ...     toy = read_dataset(file, labels=["good"])
+    >>> toy.data.shape, toy.target.shape
+    ((2, 2), (2, 1))
+    """
+    suffix = Path(Path(path).name.lower().removesuffix(".gz")).suffix
+    if suffix not in _READERS:
+        raise ValueError(
+            f"{path} has no known format; its name must end in one of "
+            f"{', '.join(_READERS)}, or call the reader you want."
+        )
+    return _READERS[suffix](path, **options)
