@@ -12,8 +12,12 @@ from demurk.utils._optional import import_optional
 __all__ = ["load", "save"]
 
 
-# Containers of numbers that skops does not list itself; they hold no code.
-ARRAYS = {"scipy.sparse._csr.csr_array", "scipy.sparse._csr.csr_matrix"}
+# Types of numbers that skops does not list itself; they hold no code.
+ARRAYS = {
+    "numpy.dtype",
+    "scipy.sparse._csr.csr_array",
+    "scipy.sparse._csr.csr_matrix",
+}
 
 
 def _known_types():

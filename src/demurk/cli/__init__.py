@@ -43,7 +43,8 @@ def main(argv=None):
             expected += (typer.TyperException,)
         if not isinstance(error, expected):
             raise
-        text = " ".join(str(error).split())
+        describe = getattr(error, "format_message", error.__str__)
+        text = " ".join(describe().split())
         print(f"demurk: {text}", file=sys.stderr)
         return 2
 

@@ -5,13 +5,15 @@
 
 import sys
 import time
+import warnings
+from contextlib import contextmanager
 
 from rich.console import Console
 from rich.table import Table
 
 from demurk.utils._compat import ProgressBar
 
-__all__ = ["console", "progress_callback", "show_table"]
+__all__ = ["console", "show_table", "shown_progress"]
 
 # Off a terminal rich would wrap tables at 80 columns and spoil them for `grep`.
 console = Console(width=None if sys.stdout.isatty() else 160, highlight=False)
@@ -40,9 +42,20 @@ class PlainProgress:
         self._begun = {}
 
 
-def progress_callback():
-    """A progress bar on a terminal, plain lines elsewhere."""
-    return ProgressBar() if console.is_terminal else PlainProgress()
+@contextmanager
+def shown_progress(pipeline):
+    """Show the progress of a fit: bars on a terminal, plain lines elsewhere.
+
+    The callbacks are taken off at the end, so that a saved model holds none.
+    """
+    pipeline.set_callbacks(ProgressBar() if console.is_terminal else PlainProgress())
+    try:
+        with warnings.catch_warnings():
+            # Some of scikit-learn's own steps report nothing, which is no news.
+            warnings.filterwarnings("ignore", message=".*does not support callbacks.*")
+            yield
+    finally:
+        pipeline.set_callbacks()
 
 
 def show_table(title, columns, rows, *, best=()):

@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from demurk import io
-from demurk.cli._console import console, progress_callback, show_table
+from demurk.cli._console import console, show_table, shown_progress
 from demurk.datasets import make_multilabel_blocks
 from demurk.labels import flip_labels, hide_rows
 from demurk.metrics import multilabel_report
@@ -83,8 +83,8 @@ def run_demo(output, seed, force):
         model = clone(model)
         semi_supervised = name.startswith("NMLSDR")
         if semi_supervised:
-            model.set_callbacks(progress_callback())
-            model.fit(X, murky).set_callbacks()
+            with shown_progress(model):
+                model.fit(X, murky)
         else:
             model.fit(X[labeled], murky[labeled])
         report = multilabel_report(

@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from demurk import io
-from demurk.cli._console import console, progress_callback
+from demurk.cli._console import console, shown_progress
 from demurk.cli._input import as_frame, read_features, read_input
 from demurk.multilabel import SemiSupervisedMLkNN
 from demurk.registry import get_method
@@ -61,8 +61,8 @@ def reduce_file(
     data = read_input(source, **reading)
     X, Y = as_frame(data), _named_labels(data)
     model = _build(X, method, n_components, n_neighbors, scale)
-    model.set_callbacks(progress_callback())
-    model.fit(X, Y).set_callbacks()
+    with shown_progress(model):
+        model.fit(X, Y)
     Z, cleaned = model[:-1].transform(X), model[-1].transduction_
     summary = _summary(data, method, Z, np.asarray(Y), cleaned)
     axes = [f"component_{j + 1}" for j in range(Z.shape[1])]

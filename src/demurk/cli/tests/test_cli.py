@@ -85,7 +85,7 @@ def test_reduce_one_class_per_sample(tmp_path):
         (["reduce", "absent.csv"], "neither a file nor a known data set"),
         (["reduce", "SONGS", "--method", "t-SNE"], "choose one of NMLSDR"),
         (["reduce", "SONGS", "--labels", "happy,sad"], "no column"),
-        (["reduce", "SONGS", "--components", "0"], "0 is not in the range"),
+        (["reduce", "SONGS", "--components", "0"], "'--components'"),
         (["predict", "absent.skops", "SONGS"], "no model file"),
         (["predict", "SONGS", "SONGS"], "not a model file"),
         (["frobnicate"], "frobnicate"),
