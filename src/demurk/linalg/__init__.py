@@ -1,0 +1,25 @@
+"""Numerical core: dependence projections, graph eigenvectors, block CG, moments.
+
+Nothing here knows of labels, estimators or files; everything takes validated arrays.
+"""
+
+# Authors: The demurk developers
+# SPDX-License-Identifier: BSD-3-Clause
+
+from demurk.linalg._cg import block_cg
+from demurk.linalg._directions import dependence_directions
+from demurk.linalg._eigen import flip_signs, graph_eigenvectors
+from demurk.linalg._moments import Moments, moments, moments_of_chunks
+from demurk.linalg._projection import Projection, dependence_projection
+
+__all__ = [
+    "Moments",
+    "Projection",
+    "block_cg",
+    "dependence_directions",
+    "dependence_projection",
+    "flip_signs",
+    "graph_eigenvectors",
+    "moments",
+    "moments_of_chunks",
+]
