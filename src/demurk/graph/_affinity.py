@@ -45,6 +45,11 @@ def affinity(
         Symmetric weights with a zero diagonal, float64. Duplicates are joined like any
         other neighbours, with weight 1.
 
+    See Also
+    --------
+    nearest_neighbors : Finds the neighbours.
+    propagate : Spreads labels over the weights.
+
     Notes
     -----
     Time and memory are O(n_points n_neighbors).

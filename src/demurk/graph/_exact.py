@@ -24,7 +24,7 @@ Found = tuple[NDArray[Any], NDArray[Any]]
 # Relative to the squared norms: gaps below _TIE may be rounding (whose bound is about
 # n_features * 2e-16), squared distances below _SMALL have lost half of their digits.
 _TIE = 1e-10
-_TIE_SINGLE = 1e-4  # the same for products in float32
+_TIE_SINGLE = 1e-6  # distances between float32 points come back in float32
 _SMALL = 1e-6
 # Each of the handful of arrays alive in a chunk stays below this.
 _CHUNK_BYTES = 32 * 2**20
@@ -61,17 +61,16 @@ def exact_search(points: Any, queries: Any, n_neighbors: int) -> Found:
         queries = points
 
     squared = distances**2
-    norms = row_norms(queries, squared=True)
-    scale = norms + squared[:, -1]
-    tied = np.diff(squared, axis=1) <= _TIE * scale[:, None]
+    scale = row_norms(queries, squared=True) + squared[:, -1]
+    slack = scale * (_TIE_SINGLE if points.dtype == np.float32 else _TIE)
+    tied = np.diff(squared, axis=1) <= slack[:, None]
     unsettled = tied[:, : n_neighbors - 1].any(axis=1)
     unsettled |= squared[:, 0] <= _SMALL * scale
     distances, indices = distances[:, :n_neighbors], indices[:, :n_neighbors]
     if tied.shape[1] == n_neighbors:  # there is a next one
         cut = tied[:, -1]
         unsettled &= ~cut
-        slack = _TIE if points.dtype == np.float64 else _TIE_SINGLE
-        limits = squared[:, n_neighbors - 1] + 2 * slack * scale - norms
+        limits = squared[:, n_neighbors - 1] + 2 * slack
         rows = np.flatnonzero(cut)
         _settle_cut(points, queries, own, rows, limits, distances, indices)
     _settle_order(points, queries, np.flatnonzero(unsettled), distances, indices)
@@ -132,25 +131,27 @@ def _settle_cut(
 ) -> None:
     """Search some rows again among all points, in place.
 
-    Matrix products find the points with ||y||^2 - 2 x'y within the limit of x; only
-    of these are direct differences taken.
+    Matrix products find the points whose ||y||^2 - 2 x'y allows a squared distance
+    within the limit; only of these are direct differences taken.
     """
     if not len(rows):
         return
     n_points, k = points.shape[0], distances.shape[1]
+    points = points.astype(np.float64, copy=False)
     norms = row_norms(points, squared=True)
     products_exact = _products_are_exact(points) and _products_are_exact(queries)
     for batch in gen_batches(len(rows), max(1, _CHUNK_BYTES // (8 * n_points))):
         part = rows[batch]
-        near = safe_sparse_dot(-2 * queries[part], points.T, dense_output=True)
+        left = queries[part].astype(np.float64)
+        near = safe_sparse_dot(-2 * left, points.T, dense_output=True)
         near += norms
+        own_norms = row_norms(left, squared=True)
         if own:
             near[np.arange(len(part)), part] = np.inf
-        flat = np.flatnonzero(near <= limits[part, None])
+        flat = np.flatnonzero(near <= (limits[part] - own_norms)[:, None])
         at, columns = np.divmod(flat, n_points)
         if products_exact:
-            own_norms = row_norms(queries[part], squared=True)
-            found = np.sqrt(near.ravel()[flat] + own_norms[at], dtype=np.float64)
+            found = np.sqrt(near.ravel()[flat] + own_norms[at])
         else:
             found = _pair_distances(points, queries, part[at], columns)
         order = np.lexsort((found, at))  # stable: columns are in order already
@@ -164,8 +165,7 @@ def _products_are_exact(X: Any) -> bool:
     values = X.data if sparse.issparse(X) else X
     if not np.array_equal(values, np.rint(values)):
         return False
-    largest = row_norms(X, squared=True).max(initial=0.0)
-    return bool(4 * largest < 1 / np.finfo(X.dtype).eps)
+    return bool(4 * row_norms(X, squared=True).max() < 2**52)
 
 
 def _pair_distances(

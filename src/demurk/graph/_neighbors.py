@@ -27,7 +27,7 @@ EXACT_ROWS = 200_000
 class NeighborGraph:
     """Neighbours of every query with their distances.
 
-    Attributes
+    Parameters
     ----------
     distances : csr_array of shape (n_queries, n_points)
         Row i stores the neighbours of query i by increasing distance, equal distances
@@ -35,6 +35,16 @@ class NeighborGraph:
     recall : float
         Share of the true neighbours found: 1 for exact search, measured on a sample
         for approximate search, taken to be 1 for a graph that was handed over.
+
+    Attributes
+    ----------
+    connectivity : csr_array of shape (n_queries, n_points)
+        The same neighbours with ones (float64) in place of distances.
+
+    See Also
+    --------
+    nearest_neighbors : Finds them.
+    affinity : Symmetric weights made of them.
 
     Examples
     --------
@@ -98,6 +108,10 @@ def nearest_neighbors(
     -------
     NeighborGraph
         Distances as a sparse graph, and the recall.
+
+    See Also
+    --------
+    affinity : Symmetric weights made of the distances.
 
     Notes
     -----

@@ -99,7 +99,7 @@ def dependence_directions(
     solver  time                        memory beyond X
     ======  ==========================  ==============================
     none    n D q                       D q
-    primal  n D^2 + D^3                 D^2 (for a sparse omega n D too)
+    primal  n D^2 + D^3                 D^2
     dual    n^2 D + n^3                 n^2 + n D
     cg      n D q per iteration         D q + n q
     ======  ==========================  ==============================
@@ -297,10 +297,9 @@ def _within_basis(metric: _Metric, M: Floats, basis: Floats, keep: Keep) -> Pair
     """Solve the problem among combinations of the columns of `basis`.
 
     The basis spans ``B^-1 M``, in which all solutions lie. Its errors count only to
-    the second order, and those of its scale not at all.
+    the second order. Columns that add nothing to the span are left out, since what
+    stands for them might lie where B is zero.
     """
-    norms = np.linalg.norm(basis, axis=0)
-    basis = basis[:, norms > 0.0] / norms[norms > 0.0]
     Q, R, _ = qr(basis, mode="economic", pivoting=True)
     size = np.abs(R.diagonal())
     Q = Q[:, size > 1e-13 * size[0]]

@@ -16,6 +16,7 @@ from scipy.linalg.lapack import dlange, dpocon
 from demurk.linalg._eigen import flip_signs
 
 Floats = NDArray[np.float64]
+FloatType = type[np.float32] | type[np.float64]
 
 EPS = float(np.finfo(np.float64).eps)
 NORMALIZATIONS = ("metric", "unit", "orthogonal")
@@ -32,6 +33,18 @@ class Projection:
         magnitude of each is positive.
     eigenvalues : ndarray of shape (d,)
         Generalised eigenvalues, decreasing, float64.
+
+    See Also
+    --------
+    dependence_projection : Directions from statistics.
+    dependence_directions : Directions from rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from demurk.linalg import dependence_projection
+    >>> dependence_projection(np.array([[0.0], [-2.0]]))
+    Projection(components=array([[0., 1.]]), eigenvalues=array([4.]))
     """
 
     components: NDArray[Any]
@@ -171,7 +184,7 @@ def finish(
     eigenvalues: Floats,
     n_components: int | None,
     normalize: str,
-    dtype: type,
+    dtype: FloatType,
 ) -> Projection:
     """Scale the directions (columns), fix their signs, and say if there are fewer."""
     found = eigenvalues.size
@@ -202,7 +215,7 @@ def check_options(n_components: int | None, normalize: str) -> None:
         )
 
 
-def output_dtype(array: Any) -> type:
+def output_dtype(array: Any) -> FloatType:
     """float32 for float32 input, float64 for anything else."""
     return np.float32 if array.dtype == np.float32 else np.float64
 

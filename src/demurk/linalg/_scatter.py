@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import eigh
+from scipy.sparse import issparse
 
 from demurk.linalg._directions import (
     _check_rows,
@@ -19,8 +20,10 @@ from demurk.linalg._directions import (
 from demurk.linalg._eigen import flip_signs
 from demurk.linalg._moments import moments
 from demurk.linalg._projection import (
+    EPS,
     Projection,
     dependence_projection,
+    no_dependence,
     output_dtype,
 )
 
@@ -86,13 +89,22 @@ def scatter_eigen(X: Any, T: ArrayLike) -> ScatterEigen:
     if n_features > n:
         mean = np.asarray(X.mean(axis=0, dtype=np.float64)).ravel()
         U, s, V = _thin_svd(_Rows(X, mean))
-        return ScatterEigen(s**2, V, s[:, None] * (U.T @ targets))
-    parts = moments(X, targets, scatter=True)
-    assert parts.scatter is not None
-    e, V = eigh(parts.scatter)
-    kept = np.flatnonzero(e > SQUARES_TOL * e[-1])[::-1]
-    V = V[:, kept]
-    return ScatterEigen(e[kept], V, V.T @ parts.cross)
+        order = np.argsort(-s, kind="stable")
+        U, s, V = U[:, order], s[order], V[:, order]
+        values, cross = s**2, s[:, None] * (U.T @ targets)
+    else:
+        parts = moments(X, targets, scatter=True)
+        assert parts.scatter is not None
+        e, V = eigh(parts.scatter)
+        kept = np.flatnonzero(e > SQUARES_TOL * e[-1])[::-1]
+        values, V = e[kept], V[:, kept]
+        cross = V.T @ parts.cross
+    size = np.linalg.norm(X.data if issparse(X) else X) ** 2
+    # A sparse X is centred after squaring, which leaves more round-off.
+    limit = 64 * EPS if issparse(X) else (64 * EPS) ** 2
+    if values.size == 0 or values[0] <= limit * size:
+        raise no_dependence()
+    return ScatterEigen(values, V, cross)
 
 
 def downdated_directions(

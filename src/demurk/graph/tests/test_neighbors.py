@@ -37,10 +37,12 @@ def check_rows(graph, distances, indices, rtol=1e-7):
 DATA = {
     "continuous": lambda rng: rng.standard_normal((120, 7)),
     "binary": lambda rng: (rng.random((120, 9)) < 0.3) * 1.0,
+    "large integers": lambda rng: 1000.0 * rng.integers(0, 5, (120, 3)),
     "grid": lambda rng: 0.1 * rng.integers(0, 3, (120, 3)),
     "far from 0": lambda rng: rng.integers(0, 9, (120, 3)) + 1e6,
     "duplicates": lambda rng: np.repeat(rng.standard_normal((6, 4)), 20, axis=0),
     "constant": lambda rng: np.full((40, 3), 0.3),
+    "close": lambda rng: 1 + 1e-4 * rng.standard_normal((120, 3)),
     "clusters": lambda rng: (
         np.repeat(rng.standard_normal((12, 5)), 10, axis=0)
         + 1e-7 * rng.standard_normal((120, 5))

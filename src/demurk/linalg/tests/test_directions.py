@@ -167,6 +167,19 @@ def test_dependent_targets(solver):
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
+def test_target_without_dependence_and_constant_features(solver):
+    X, T, _, _ = make("tall")
+    X = np.hstack([np.ones((60, 8)), X])
+    mean = X.mean(axis=0)
+    options = {"mean": mean, "omega": 1.0, "ridge": 0.0, "solver": solver}
+    found = dependence_directions(X, T, **options)
+    T = np.c_[np.zeros((60, 3)), T]
+    same = dependence_directions(X, T, **options)
+    assert_allclose(same.eigenvalues, found.eigenvalues, rtol=1e-9)
+    assert_allclose(same.components, found.components, rtol=0, atol=1e-8)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
 def test_targets_of_very_different_size(solver):
     X, T, mean, _ = make("wide")
     T = T * np.array([1.0, 1e-2, 1e-3, 1e-4])

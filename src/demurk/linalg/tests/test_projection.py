@@ -12,6 +12,8 @@ from scipy.linalg import eigh, subspace_angles
 
 from demurk.linalg import dependence_projection, flip_signs
 
+NEAR = np.nextafter(1.0, 0.0)
+
 
 def problem(n_features, n_targets, seed=0):
     rng = np.random.default_rng(seed)
@@ -134,6 +136,8 @@ def test_inputs_are_left_alone():
         (np.ones((4, 1)), {"metric": np.ones((4, 4))}, "metric is singular"),
         (np.ones((4, 1)), {"metric": np.diag([1.0, 1, 1, 0])}, "metric is singular"),
         (np.ones((4, 1)), {"metric": np.diag([1.0, 1, 1, -1])}, "metric is singular"),
+        # The factorisation succeeds, without a correct digit.
+        (np.ones((2, 1)), {"metric": [[1.0, NEAR], [NEAR, 1.0]]}, "is singular"),
         (np.ones((4, 1)), {"n_components": 0}, "n_components is 0"),
         (np.ones((4, 1)), {"n_components": 1.5}, "n_components is 1.5"),
         (np.ones((4, 1)), {"normalize": "B"}, "normalize is 'B'"),

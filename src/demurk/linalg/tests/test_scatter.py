@@ -83,3 +83,12 @@ def test_too_much_taken_away_is_an_error(rows):
     mean = X.mean(axis=0)
     with pytest.raises(ValueError, match="singular"):
         downdated_directions(X, T, 10 * T, mean=mean, omega=1.0, ridge=0.1)
+
+
+@pytest.mark.parametrize("shape", [(20, 4), (4, 20)])
+@pytest.mark.parametrize("make", [np.asarray, csr_array], ids=["dense", "sparse"])
+def test_constant_rows_are_an_error(shape, make, rng):
+    T = rng.normal(size=(shape[0], 2))
+    for value in (1.0, 0.1):
+        with pytest.raises(ValueError, match="no direction"):
+            scatter_eigen(make(np.full(shape, value)), T - T.mean(axis=0))
