@@ -6,12 +6,13 @@
 from numbers import Real
 
 from demurk.labels import LabelTags
-from demurk.linalg import dependence_directions
+from demurk.linalg import dependence_directions, dependence_projection
 from demurk.projection._base import (
     N_COMPONENTS,
     LinearReducer,
     centered_targets,
     column_means,
+    target_moments,
 )
 from demurk.utils._compat import Interval, _fit_context
 
@@ -120,3 +121,15 @@ class MDDM(LinearReducer):
             n_components=self.n_components,
         )
         return self._set_projection(projection, mean, X.dtype)
+
+    def _fit_chunks(self, chunks):
+        mu = self.decorrelation
+        statistics = target_moments(chunks, scatter=mu > 0)
+        metric = None
+        if mu > 0:
+            metric = mu * statistics.scatter
+            metric.flat[:: len(metric) + 1] += 1 - mu
+        projection = dependence_projection(
+            statistics.cross, metric, n_components=self.n_components
+        )
+        return self._set_projection(projection, statistics.mean_x, chunks.dtype)
