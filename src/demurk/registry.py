@@ -44,29 +44,38 @@ class Method:
         return getattr(import_module(f"demurk.{self.room}"), self.name)
 
 
+_NOISY = "noisy, mostly missing"
+_CANDIDATES = "one of several candidates"
 METHODS = (
+    Method("NMLSDR", "projection", "reduce", _NOISY, "Mikalsen et al. 2019"),
+    Method("MDDM", "projection", "reduce", "trusted", "Zhang and Zhou 2010"),
+    Method("MVMD", "projection", "reduce", "trusted", "Xu et al. 2016"),
+    Method("LabelCCA", "projection", "reduce", "trusted", "Sun et al. 2011"),
+    Method("WMLDA", "projection", "reduce", "trusted", "Xu 2018; Wang et al. 2010"),
+    Method("MLSI", "projection", "reduce", "trusted", "Yu et al. 2005"),
+    Method("SharedSubspace", "projection", "reduce", "trusted", "Ji et al. 2010"),
+    Method("SSMLDR", "projection", "reduce", _NOISY, "Guo et al. 2016"),
+    Method("SMDRdm", "projection", "reduce", _NOISY, "Yu et al. 2017"),
+    Method("MSDA", "projection", "reduce", "mostly missing", "Li et al. 2010"),
     Method(
-        "NMLSDR",
+        "SemiSupervisedCCA",
         "projection",
         "reduce",
-        "noisy, mostly missing",
-        "Mikalsen et al. 2019",
+        "mostly missing",
+        "Blaschko et al. 2008",
     ),
-    Method("MDDM", "projection", "reduce", "trusted", "Zhang and Zhou 2010"),
+    Method("CENDA", "projection", "reduce", _CANDIDATES, "Bao et al. 2021"),
+    Method("DELIN", "projection", "reduce", _CANDIDATES, "Wu and Zhang 2019"),
     Method(
         "NoisyLabelPropagation",
         "propagation",
         "clean",
-        "noisy, mostly missing",
+        _NOISY,
         "Mikalsen et al. 2019; Nie et al. 2010",
     ),
     Method("MLkNN", "multilabel", "classify", "trusted", "Zhang and Zhou 2007"),
     Method(
-        "SemiSupervisedMLkNN",
-        "multilabel",
-        "classify",
-        "noisy, mostly missing",
-        "Mikalsen et al. 2019",
+        "SemiSupervisedMLkNN", "multilabel", "classify", _NOISY, "Mikalsen et al. 2019"
     ),
 )
 

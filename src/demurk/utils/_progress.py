@@ -44,7 +44,7 @@ def fit_progress(estimator, n_stages, X=None, y=None):
                 estimator=estimator,
                 X=X,
                 y=y,
-                reconstruction_attributes=attributes or {},
+                reconstruction_attributes=attributes,
             )
 
         yield done
@@ -52,6 +52,4 @@ def fit_progress(estimator, n_stages, X=None, y=None):
             done()
 
     yield stage
-    context.call_on_fit_task_end(
-        estimator=estimator, X=X, y=y, reconstruction_attributes={}
-    )
+    context.call_on_fit_task_end(estimator=estimator, X=X, y=y)

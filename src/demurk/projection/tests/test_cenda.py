@@ -15,7 +15,6 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedKFold
 from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from demurk.labels import add_candidates
 from demurk.linalg import block_cg
@@ -464,8 +463,3 @@ def test_dimensions_of_the_paper_on_lost(data_home, threshold, n_kept):
     X = StandardScaler().fit_transform(raw["data"])
     model = CENDA(threshold=threshold).fit(X, csr_array(raw["partial_target"].T))
     assert model.n_components_ == n_kept
-
-
-@parametrize_with_checks([CENDA(max_iter=5)])
-def test_common_checks(estimator, check):
-    check(estimator)

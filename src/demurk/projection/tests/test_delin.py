@@ -13,7 +13,6 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import train_test_split
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from demurk.labels import add_candidates
 from demurk.projection import DELIN
@@ -179,8 +178,3 @@ def test_noise_features_are_removed(rng):
     assert (model.labels_ == y[train]).mean() >= 0.95
     knn = KNeighborsClassifier(10).fit(model.transform(X[train]), model.labels_)
     assert knn.score(model.transform(X[test]), y[test]) >= 0.90
-
-
-@parametrize_with_checks([DELIN(max_iter=5)])
-def test_common_checks(estimator, check):
-    check(estimator)

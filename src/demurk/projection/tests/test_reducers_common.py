@@ -52,7 +52,18 @@ REDUCERS = SUPERVISED + SEMI_SUPERVISED
 each = pytest.mark.parametrize("reducer", REDUCERS, ids=str)
 
 
-@parametrize_with_checks([clone(r).set_params(n_components=None) for r in REDUCERS])
+# The defaults are checked with all other estimators, in demurk/tests.
+@parametrize_with_checks(
+    [
+        MVMD(dependence_weight="balanced"),
+        WMLDA(weights="entropy"),
+        WMLDA(weights="correlation"),
+        WMLDA(weights="fuzzy"),
+        WMLDA(weights="dependence"),
+        MLSI(formulation="inverse"),
+        SMDRdm(dependence="features"),
+    ]
+)
 def test_scikit_learn_conventions(estimator, check):
     check(estimator)
 
