@@ -45,6 +45,17 @@ def save(model, path, *, force=False):
     See Also
     --------
     load : Read it back.
+
+    Examples
+    --------
+    >>> import tempfile, numpy as np
+    >>> from pathlib import Path
+    >>> from demurk import io
+    >>> from demurk.projection import MDDM
+    >>> model = MDDM().fit(np.eye(3), [[1, 0], [0, 1], [0, 0]])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     io.save(model, Path(folder) / "model.skops").name
+    'model.skops'
     """
     skops_io = import_optional("skops.io", "persist")
     with atomic_path(path, force=force) as temporary:

@@ -143,6 +143,14 @@ def nmlsdr_score(
     -------
     report : dict of str to float
         The seven measures, and coverage over both normalisers.
+
+    Examples
+    --------
+    >>> from demurk.benchmark import nmlsdr_data, nmlsdr_score
+    >>> from demurk.projection import MDDM
+    >>> report = nmlsdr_score(nmlsdr_data("toy"), MDDM(), seed=0)
+    >>> bool(abs(report["HL'"] - 0.894) < 0.02)
+    True
     """
     noisy = flip_labels(data.Y_train, flipped, random_state=seed).labels
     murky = hide_rows(noisy, 1 - labeled, random_state=seed).labels

@@ -1,0 +1,98 @@
+"""Tables of the documentation, written from the committed result files."""
+
+# Authors: The demurk developers
+# SPDX-License-Identifier: BSD-3-Clause
+
+import json
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+RESULTS = HERE.parent / "results"
+
+
+def load(name):
+    """A result file as data."""
+    return json.loads((RESULTS / name).read_text(encoding="utf-8"))
+
+
+def list_table(header, rows, title):
+    """A reStructuredText table; the title names its source."""
+    lines = [f".. list-table:: {title}", "   :header-rows: 1", ""]
+    for row in [header, *rows]:
+        cells = [str(cell) for cell in row]
+        lines.append(f"   * - {cells[0]}")
+        lines.extend(f"     - {cell}" for cell in cells[1:])
+    return "\n".join(lines) + "\n"
+
+
+def beside(cell):
+    """Our mean with the printed value in brackets."""
+    return f"{cell['mean']:.3f} ({cell['paper']:.3f})"
+
+
+def nmlsdr_tables():
+    """Average precision of every method on every set."""
+    document = load("nmlsdr_tables.json")
+    results = document["results"]
+    methods = list(next(iter(results.values())))
+    parts = []
+    for measure in ("AP", "HL'", "RL'"):
+        rows = [
+            [name, *(beside(results[name][m][measure]) for m in methods)]
+            for name in results
+        ]
+        title = f"{measure}, {document['seeds']} seeds (``{document['command']}``)"
+        parts.append(list_table(["set", *methods], rows, title))
+    return "\n".join(parts)
+
+
+def nmlsdr_table1():
+    """All measures on the synthetic set."""
+    document = load("nmlsdr_table1.json")
+    measures = ["HL'", "RL'", "AP", "OE'", "Cov'/C", "MaF1", "MiF1"]
+    rows = [
+        [method, *(beside(cells[m]) for m in measures)]
+        for method, cells in document["results"].items()
+    ]
+    title = f"Table 1, {document['seeds']} seeds (``{document['command']}``)"
+    return list_table(["method", *measures], rows, title)
+
+
+def cenda_lost():
+    """Accuracy on Lost, fitted on everything and inside the folds."""
+    document = load("cenda_lost.json")
+    rows = []
+    for method in ("CENDA", "DELIN"):
+        for threshold, cells in document["results"][method].items():
+            whole, fold = cells["transductive"], cells["in_fold"]
+            rows.append(
+                [
+                    method,
+                    threshold,
+                    whole["kept"],
+                    f"{whole['mean']:.3f}",
+                    f"{fold['mean']:.3f}",
+                    f"{whole['paper']['mean']:.3f}",
+                ]
+            )
+    header = ["method", "threshold", "kept", "on all data", "inside folds", "paper"]
+    return list_table(header, rows, f"Lost (``{document['command']}``)")
+
+
+TABLES = {
+    "nmlsdr_tables": nmlsdr_tables,
+    "nmlsdr_table1": nmlsdr_table1,
+    "cenda_lost": cenda_lost,
+}
+
+
+def write_tables():
+    """Write every table to ``doc/_tables``, from where the pages include them."""
+    folder = HERE / "_tables"
+    folder.mkdir(exist_ok=True)
+    for name, make in TABLES.items():
+        (folder / f"{name}.rst").write_text(make(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write_tables()
