@@ -1,33 +1,34 @@
-"""Exact nearest neighbours with ties broken by the lowest index.
+"""Exact nearest neighbours: filtered in single precision, ranked in double.
 
-scikit-learn's brute-force search evaluates ||x||^2 - 2 x'y + ||y||^2 with matrix
-products. That is fast, but rounding makes equal distances differ in the last digits
-and leaves duplicates at 1e-8 instead of 0, and the search keeps any of several points
-at the k-th distance. The few rows where this matters are found from the returned
-distances and settled by direct differences.
+A matrix product in float32 gives every distance to about seven digits, at twice the
+speed of float64. All points that could be among the nearest, given these errors, are
+then compared by direct differences in float64, so that the result is exact, duplicates
+lie at distance 0, and equal distances are ordered by the lowest index.
 """
 
 # Authors: The demurk developers
 # SPDX-License-Identifier: BSD-3-Clause
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import gen_batches
-from sklearn.utils.extmath import row_norms, safe_sparse_dot
+from sklearn.utils.extmath import row_norms
+from threadpoolctl import threadpool_limits  # comes with scikit-learn
+
+from demurk.utils._compat import _openmp_effective_n_threads
 
 Found = tuple[NDArray[Any], NDArray[Any]]
 
-# Relative to the squared norms: gaps below _TIE may be rounding (whose bound is about
-# n_features * 2e-16), squared distances below _SMALL have lost half of their digits.
-_TIE = 1e-10
-_TIE_SINGLE = 1e-6  # distances between float32 points come back in float32
-_SMALL = 1e-6
-# Each of the handful of arrays alive in a chunk stays below this.
-_CHUNK_BYTES = 32 * 2**20
+# Products held at a time by each thread; they should stay in the cache.
+_CHUNK_BYTES = 8 * 2**20
+# Points whose smallest product stands for them when the filter is set.
+_BLOCK = 128
+# Candidates per neighbour beyond which whole rows are ranked: many equal distances.
+_CROWD = 32
 
 
 def exact_search(points: Any, queries: Any, n_neighbors: int) -> Found:
@@ -51,29 +52,23 @@ def exact_search(points: Any, queries: Any, n_neighbors: int) -> Found:
         Which points.
     """
     points, queries = _without_offset(points, queries)
-    own = queries is None
-    # One more than needed shows whether the last neighbour is tied with the next.
-    n_found = min(n_neighbors + 1 + own, points.shape[0])
-    search = NearestNeighbors(n_neighbors=n_found, algorithm="brute").fit(points)
-    distances, indices = search.kneighbors(points if own else queries)
-    if own:
-        distances, indices = drop_self(distances, indices)
-        queries = points
+    search = _Search(points, queries, n_neighbors)
+    n_queries = search.queries.shape[0]
+    distances = np.empty((n_queries, n_neighbors))
+    indices = np.empty((n_queries, n_neighbors), dtype=np.intp)
 
-    squared = distances**2
-    scale = row_norms(queries, squared=True) + squared[:, -1]
-    slack = scale * (_TIE_SINGLE if points.dtype == np.float32 else _TIE)
-    tied = np.diff(squared, axis=1) <= slack[:, None]
-    unsettled = tied[:, : n_neighbors - 1].any(axis=1)
-    unsettled |= squared[:, 0] <= _SMALL * scale
-    distances, indices = distances[:, :n_neighbors], indices[:, :n_neighbors]
-    if tied.shape[1] == n_neighbors:  # there is a next one
-        cut = tied[:, -1]
-        unsettled &= ~cut
-        limits = squared[:, n_neighbors - 1] + 2 * slack
-        rows = np.flatnonzero(cut)
-        _settle_cut(points, queries, own, rows, limits, distances, indices)
-    _settle_order(points, queries, np.flatnonzero(unsettled), distances, indices)
+    def fill(rows: slice) -> None:
+        distances[rows], indices[rows] = search.rank(rows)
+
+    batches = list(gen_batches(n_queries, search.batch_size))
+    n_threads = min(_openmp_effective_n_threads(), len(batches))
+    with threadpool_limits(1, user_api="blas"):
+        if n_threads == 1:
+            for rows in batches:
+                fill(rows)
+        else:
+            with ThreadPoolExecutor(n_threads) as pool:
+                list(pool.map(fill, batches))
     return distances, indices
 
 
@@ -95,83 +90,110 @@ def _without_offset(points: Any, queries: Any) -> tuple[Any, Any]:
         return points, queries
     mean = points.mean(axis=0, dtype=np.float64)
     norm = row_norms(points, squared=True).mean(dtype=np.float64)
-    if norm <= 1e3 * (norm - mean @ mean):
+    if norm <= 1e2 * (norm - mean @ mean):
         return points, queries
     origin = points[0].copy()
     return points - origin, None if queries is None else queries - origin
 
 
-def _settle_order(
-    points: Any,
-    queries: Any,
-    rows: NDArray[Any],
-    distances: NDArray[Any],
-    indices: NDArray[Any],
-) -> None:
-    """Recompute the distances of some rows and sort them again, in place."""
-    if not len(rows):
-        return
-    columns = np.sort(indices[rows], axis=1)
-    pairs = _pair_distances(
-        points, queries, np.repeat(rows, columns.shape[1]), columns.ravel()
-    ).reshape(columns.shape)
-    order = np.argsort(pairs, axis=1, kind="stable")
-    distances[rows] = np.take_along_axis(pairs, order, axis=1)
-    indices[rows] = np.take_along_axis(columns, order, axis=1)
+class _Search:
+    """Points and queries prepared for ranking in batches of queries."""
 
+    def __init__(self, points: Any, queries: Any, n_neighbors: int) -> None:
+        self.own = queries is None
+        self.points, self.queries = points, points if self.own else queries
+        self.n_neighbors = n_neighbors
+        self.n_wanted = n_neighbors + self.own  # the point itself comes along
+        n, width = points.shape
+        self.sparse = sparse.issparse(points)
+        # scipy multiplies sparse matrices in either precision at the same speed.
+        dtype = np.float64 if self.sparse else np.float32
+        # A power of two takes no digits, and keeps squares from running out of range.
+        size = float(abs(points).max()) if n else 0.0
+        self.scale = 2.0 ** -np.rint(np.log2(size)) if size > 0 else 1.0
+        norms = row_norms(self.scale * points.astype(np.float64), squared=True)
+        self.norms = norms.astype(dtype)
+        self.other = (self.scale * points).astype(dtype, copy=False).T
+        if self.sparse:
+            self.other = self.other.tocsr()
+            width = int(np.diff(points.indptr).max(initial=0))
+        # Sums of `width` rounded products, of their operands and of the norms.
+        self.unit = 4 * (width + 4) * float(np.finfo(dtype).eps)
+        self.largest = float(norms.max(initial=0.0))
+        self.block = int(np.clip(n // (8 * self.n_wanted), 1, _BLOCK))
+        self.batch_size = max(1, _CHUNK_BYTES // (np.dtype(dtype).itemsize * n))
 
-def _settle_cut(
-    points: Any,
-    queries: Any,
-    own: bool,
-    rows: NDArray[Any],
-    limits: NDArray[Any],
-    distances: NDArray[Any],
-    indices: NDArray[Any],
-) -> None:
-    """Search some rows again among all points, in place.
-
-    Matrix products find the points whose ||y||^2 - 2 x'y allows a squared distance
-    within the limit; only of these are direct differences taken.
-    """
-    if not len(rows):
-        return
-    n_points, k = points.shape[0], distances.shape[1]
-    points = points.astype(np.float64, copy=False)
-    norms = row_norms(points, squared=True)
-    products_exact = _products_are_exact(points) and _products_are_exact(queries)
-    for batch in gen_batches(len(rows), max(1, _CHUNK_BYTES // (8 * n_points))):
-        part = rows[batch]
-        left = queries[part].astype(np.float64)
-        near = safe_sparse_dot(-2 * left, points.T, dense_output=True)
-        near += norms
-        own_norms = row_norms(left, squared=True)
-        if own:
-            near[np.arange(len(part)), part] = np.inf
-        flat = np.flatnonzero(near <= (limits[part] - own_norms)[:, None])
-        at, columns = np.divmod(flat, n_points)
-        if products_exact:
-            found = np.sqrt(near.ravel()[flat] + own_norms[at])
+    def rank(self, rows: slice) -> Found:
+        """Neighbours of one batch of queries."""
+        queries = self.queries[rows]
+        products = self._products(queries)
+        limit = self._limits(products) + self._slack(queries)
+        flat = np.flatnonzero(products <= limit[:, None])
+        at, columns = np.divmod(flat, products.shape[1])
+        if self.own:
+            other = columns != at + rows.start
+            at, columns = at[other], columns[other]
+        squares = _pair_squares(queries, self.points, at, columns)
+        n_rows = queries.shape[0]
+        if len(at) > _CROWD * self.n_neighbors * n_rows:
+            found = np.full(products.shape, np.inf)
+            found[at, columns] = squares
+            squares, columns = _smallest(found, self.n_neighbors)
         else:
-            found = _pair_distances(points, queries, part[at], columns)
-        order = np.lexsort((found, at))  # stable: columns are in order already
-        starts = np.searchsorted(at, np.arange(len(part)))
-        chosen = order[starts[:, None] + np.arange(k)]
-        distances[part], indices[part] = found[chosen], columns[chosen]
+            # The candidates of a row stand together, by increasing index.
+            order = np.lexsort((squares, at))
+            counts = np.bincount(at, minlength=n_rows)
+            first = np.cumsum(counts) - counts
+            best = order[first[:, None] + np.arange(self.n_neighbors)]
+            squares, columns = squares[best], columns[best]
+        return np.sqrt(squares), columns
+
+    def _products(self, queries: Any) -> NDArray[Any]:
+        """Squared distances less the squared norms of the queries, with errors."""
+        scaled = (-2 * self.scale * queries).astype(self.other.dtype)
+        found = scaled @ self.other
+        products: NDArray[Any] = found.toarray() if self.sparse else found
+        products += self.norms
+        return products
+
+    def _limits(self, products: NDArray[Any]) -> NDArray[Any]:
+        """A bound on the products of enough points in each row.
+
+        The smallest products of some blocks are products of as many different points.
+        """
+        n_rows, n = products.shape
+        whole = n - n % self.block
+        smallest = products[:, :whole].reshape(n_rows, -1, self.block).min(axis=2)
+        if smallest.shape[1] < self.n_wanted:
+            return np.full(n_rows, np.inf)
+        kth = self.n_wanted - 1
+        return np.partition(smallest, kth, axis=1)[:, kth].astype(np.float64)
+
+    def _slack(self, queries: Any) -> NDArray[Any]:
+        """What rounding may hide of a neighbour: the errors of two products."""
+        squares = row_norms(self.scale * queries.astype(np.float64), squared=True)
+        return 2 * self.unit * (squares + self.largest)
 
 
-def _products_are_exact(X: Any) -> bool:
-    """Whether squared distances of small integers (counts, 0/1) carry no rounding."""
-    values = X.data if sparse.issparse(X) else X
-    if not np.array_equal(values, np.rint(values)):
-        return False
-    return bool(4 * row_norms(X, squared=True).max() < 2**52)
+def _smallest(values: NDArray[Any], k: int) -> Found:
+    """Return the k smallest of each row, equal values by lowest column."""
+    kth = np.partition(values, k - 1, axis=1)[:, k - 1, None]
+    below, equal = values < kth, values == kth
+    room = k - below.sum(axis=1, keepdims=True)
+    keep = below | (equal & (np.cumsum(equal, axis=1, dtype=np.int32) <= room))
+    columns = np.nonzero(keep)[1].reshape(-1, k)
+    chosen = np.take_along_axis(values, columns, axis=1)
+    order = np.argsort(chosen, axis=1, kind="stable")
+    return (
+        np.take_along_axis(chosen, order, axis=1),
+        np.take_along_axis(columns, order, axis=1),
+    )
 
 
-def _pair_distances(
-    points: Any, queries: Any, rows: NDArray[Any], columns: NDArray[Any]
+def _pair_squares(
+    queries: Any, points: Any, rows: NDArray[Any], columns: NDArray[Any]
 ) -> NDArray[Any]:
-    """Distances ||queries[rows] - points[columns]|| by direct differences."""
+    """Squares of ``queries[rows] - points[columns]`` by direct differences."""
     width = points.shape[1]
     if sparse.issparse(points):  # index and value, of both rows and of their difference
         width = 4 * (
@@ -179,7 +201,7 @@ def _pair_distances(
         )
     out = np.empty(len(rows))
     for batch in gen_batches(len(rows), max(1, _CHUNK_BYTES // (8 * width))):
-        left, right = queries[rows[batch]], points[columns[batch]]
-        difference = left.astype(np.float64) - right.astype(np.float64)
-        out[batch] = row_norms(difference)
+        left = queries[rows[batch]].astype(np.float64)
+        difference = left - points[columns[batch]]
+        out[batch] = row_norms(difference, squared=True)
     return out

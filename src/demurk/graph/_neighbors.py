@@ -116,9 +116,10 @@ def nearest_neighbors(
     Notes
     -----
     Exact search takes O(n_queries n_points n_features) time, at the speed of matrix
-    products, and O(n_queries n_neighbors) memory. Rows whose last neighbour is tied
-    with points left out are searched a second time, by direct differences; discrete
-    data, where every row may be so, cost two to three times as much.
+    products in single precision, and O(n_queries n_neighbors) memory besides a float32
+    copy of `X`. The products only filter: all points that may be neighbours are
+    compared by direct differences in double precision. Many equal distances, as among
+    a handful of different rows, make that the larger part.
 
     Approximate search takes O(n_queries n_points^(1/2) n_features) time for each 16
     lists probed, and a float32 copy of `X` twice.

@@ -5,6 +5,7 @@
 
 from sklearn.base import _fit_context
 from sklearn.callback import CallbackSupportMixin, ProgressBar
+from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 __all__ = [
@@ -14,4 +15,5 @@ __all__ = [
     "ProgressBar",
     "StrOptions",
     "_fit_context",
+    "_openmp_effective_n_threads",
 ]

@@ -121,11 +121,33 @@ def test_large_offset_does_not_blur_neighbours():
     np.testing.assert_allclose(a.distances.data, b.distances.data, rtol=1e-9)
 
 
-def test_large_offset_does_not_cost_a_second_search(monkeypatch):
-    settled = []
-    monkeypatch.setattr(_exact, "_settle_cut", lambda *args: settled.extend(args[3]))
-    nearest_neighbors(np.random.default_rng(0).standard_normal((200, 10)) + 1e7, 5)
-    assert settled == []
+@pytest.mark.parametrize("offset", [0.0, 1e7])
+def test_the_filter_leaves_few_points(offset, monkeypatch):
+    compared = []
+    direct = _exact._pair_squares
+
+    def counted(queries, points, rows, columns):
+        compared.append(len(rows))
+        return direct(queries, points, rows, columns)
+
+    monkeypatch.setattr(_exact, "_pair_squares", counted)
+    X = np.random.default_rng(0).standard_normal((2000, 10)) + offset
+    nearest_neighbors(X, 5)
+    assert sum(compared) < 3 * 5 * 2000
+
+
+@pytest.mark.parametrize("scale", [1e-30, 1e30])
+def test_extreme_units(scale):
+    X = np.random.default_rng(0).standard_normal((300, 4))
+    a, b = nearest_neighbors(X, 5), nearest_neighbors(X * scale, 5)
+    np.testing.assert_array_equal(a.distances.indices, b.distances.indices)
+    np.testing.assert_allclose(b.distances.data, a.distances.data * scale, rtol=1e-9)
+
+
+def test_crowded_distances_are_ranked_by_index():
+    # Eight different points, each some 125 times: all neighbours are duplicates.
+    X = np.random.default_rng(0).integers(0, 2, size=(1000, 3)).astype(float)
+    check_rows(nearest_neighbors(X, 5), *reference(X, 5))
 
 
 def test_permutation_of_the_points():
