@@ -77,6 +77,13 @@ METHODS = (
     Method(
         "SemiSupervisedMLkNN", "multilabel", "classify", _NOISY, "Mikalsen et al. 2019"
     ),
+    Method("PLkNN", "partial_label", "classify", _CANDIDATES, "Hüllermeier 2006"),
+    Method("PLSVM", "partial_label", "classify", _CANDIDATES, "Nguyen 2008"),
+    Method("PLECOC", "partial_label", "classify", _CANDIDATES, "Zhang et al. 2017"),
+    Method("IPAL", "partial_label", "classify", _CANDIDATES, "Zhang and Yu 2015"),
+    Method("SURE", "partial_label", "classify", _CANDIDATES, "Feng and An 2019"),
+    Method("PLAGGD", "partial_label", "classify", _CANDIDATES, "Wang et al. 2019"),
+    Method("CLPL", "partial_label", "classify", _CANDIDATES, "Cour et al. 2011"),
 )
 
 

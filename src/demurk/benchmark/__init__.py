@@ -4,6 +4,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 from demurk.benchmark._nmlsdr import NMLSDRData, nmlsdr_data, nmlsdr_score
+from demurk.benchmark._partial_label import (
+    PartialLabelData,
+    PartialLabelFold,
+    fold_t_test,
+    partial_label_accuracy,
+    partial_label_data,
+    partial_label_folds,
+    win_tie_loss,
+)
 from demurk.benchmark._published import published_results
 from demurk.benchmark._significance import (
     count_best,
@@ -13,10 +22,17 @@ from demurk.benchmark._significance import (
 
 __all__ = [
     "NMLSDRData",
+    "PartialLabelData",
+    "PartialLabelFold",
     "count_best",
+    "fold_t_test",
     "nmlsdr_data",
     "nmlsdr_score",
+    "partial_label_accuracy",
+    "partial_label_data",
+    "partial_label_folds",
     "published_results",
     "wilcoxon_scores",
     "wilcoxon_signed_rank",
+    "win_tie_loss",
 ]

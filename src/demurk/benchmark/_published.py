@@ -14,7 +14,7 @@ def published_results(paper):
 
     Parameters
     ----------
-    paper : {"nmlsdr"}
+    paper : {"cenda", "nmlsdr"}
         Short name of the paper.
 
     Returns

@@ -3,7 +3,8 @@
 # Authors: The demurk developers
 # SPDX-License-Identifier: BSD-3-Clause
 
+from demurk.model_selection._candidates import candidate_scorer
 from demurk.model_selection._scorers import observed_scorer
 from demurk.model_selection._split import LabeledKFold
 
-__all__ = ["LabeledKFold", "observed_scorer"]
+__all__ = ["LabeledKFold", "candidate_scorer", "observed_scorer"]

@@ -37,7 +37,7 @@ def test_nothing_is_overwritten(model, tmp_path):
 
 def test_foreign_types_are_refused(tmp_path):
     path = io.save(Foreign(), tmp_path / "m.skops")
-    with pytest.raises(ValueError, match="Foreign.*only if you trust"):
+    with pytest.raises(ValueError, match=r"Foreign.*only if you trust"):
         io.load(path)
 
 
