@@ -6,6 +6,7 @@
 import numpy as np
 
 from demurk.utils._optional import import_optional
+from demurk.viz._packing import panel_name, read_page_labels
 
 __all__ = ["PALETTE", "plot_embedding", "plot_embeddings"]
 
@@ -20,13 +21,21 @@ PALETTE = (
     "#F0E442",
     "#444444",
 )
+# Labels beyond the eighth repeat the colours with another shape, those beyond the last
+# shape share one look.
+SHAPES = ("circle", "triangle", "square")
+MARKERS = {"circle": "o", "triangle": "^", "square": "s"}
+EXTRA = "#8A8A8A"
+NO_LABEL = "#C9C9C9"
+MOST_ENTRIES = 26  # of a legend beside the pictures
 
 
-def _indicator(labels):
-    labels = np.asarray(labels)
-    if labels.ndim == 2:
-        return labels > 0
-    return labels[:, None] == np.unique(labels)
+def look_of(label):
+    """Colour and matplotlib marker of a label by its number."""
+    cycle, place = divmod(label, len(PALETTE))
+    if cycle >= len(SHAPES):
+        return EXTRA, "o"
+    return PALETTE[place], MARKERS[SHAPES[cycle]]
 
 
 def plot_embedding(embedding, labels, *, names=None, title=None, size=14, ax=None):
@@ -37,9 +46,10 @@ def plot_embedding(embedding, labels, *, names=None, title=None, size=14, ax=Non
     embedding : array-like of shape (n_samples, n_components)
         Coordinates; the first two are drawn.
     labels : array-like of shape (n_samples, n_labels) or (n_samples,)
-        0/1 indicator, or one class per sample. Points without a label are grey.
+        0/1 indicator, one class per sample, or any other form that
+        :func:`~demurk.labels.check_labels` takes. Points without a label are grey.
     names : sequence of str, default=None
-        Names of the labels for the legend.
+        Names of the labels for the legend, which is left out above twelve entries.
     title : str, default=None
         Title of the picture.
     size : float, default=14
@@ -63,43 +73,55 @@ def plot_embedding(embedding, labels, *, names=None, title=None, size=14, ax=Non
     plt = import_optional("matplotlib.pyplot", "viz")
     if ax is None:
         _, ax = plt.subplots(figsize=(5.5, 5), layout="constrained")
-    Z, Y = np.asarray(embedding), _indicator(labels)
+    Z = np.asarray(embedding)
+    read = read_page_labels(labels, None, names, len(Z))
+    _draw(ax, Z, read.given, size, title)
+    handles = _handles(plt, read)
+    if len(handles) <= 12:
+        ax.legend(handles=handles, frameon=False, fontsize="small", loc="best")
+    return ax
+
+
+def _draw(ax, Z, Y, size, title):
     x, y = Z[:, 0], Z[:, min(1, Z.shape[1] - 1)]
-    names = [str(j) for j in range(Y.shape[1])] if names is None else list(names)
     counts = Y.sum(axis=1)
     if (counts == 0).any():
         bare = counts == 0
-        ax.scatter(x[bare], y[bare], s=size / 2, c="#C9C9C9", linewidths=0)
+        ax.scatter(x[bare], y[bare], s=size / 2, c=NO_LABEL, linewidths=0)
     # Rings from the outside in: the first label is the widest disc, the next one is
     # drawn smaller on top of it, so that every label of a point stays visible.
     rank = np.cumsum(Y, axis=1)
     for ring in range(1, int(counts.max(initial=0)) + 1):
         for label in range(Y.shape[1]):
             rows = Y[:, label] & (rank[:, label] == ring)
+            if not rows.any():
+                continue
             area = size * (1 - (ring - 1) / np.maximum(counts[rows], 1)) ** 2
+            color, marker = look_of(label)
             ax.scatter(
                 x[rows],
                 y[rows],
                 s=area * np.where(counts[rows] > 1, 2.2, 1),
-                color=PALETTE[label % len(PALETTE)],
+                color=color,
+                marker=marker,
                 alpha=0.75 if ring == 1 else 0.95,
                 linewidths=0,
             )
-    handles = [
-        plt.Line2D([], [], marker="o", ls="", color=PALETTE[j % len(PALETTE)], label=n)
-        for j, n in enumerate(names)
-    ]
-    if (counts == 0).any():
-        handles.append(
-            plt.Line2D([], [], marker="o", ls="", color="#C9C9C9", label="no label")
-        )
-    if len(handles) <= 12:
-        ax.legend(handles=handles, frameon=False, fontsize="small", loc="best")
     if title:
         ax.set_title(title, fontsize="medium", loc="left")
     ax.set(xticks=[], yticks=[])
     ax.spines[:].set_color("#D8D8D8")
-    return ax
+
+
+def _handles(plt, read):
+    """Entries of the legend: one per label, and one for points without any."""
+    looks = [(name, *look_of(label)) for label, name in enumerate(read.names)]
+    if not read.given.any(axis=1).all():
+        looks.append(("no label", NO_LABEL, "o"))
+    return [
+        plt.Line2D([], [], ls="", color=color, marker=marker, label=name)
+        for name, color, marker in looks
+    ]
 
 
 def plot_embeddings(embeddings, labels, *, names=None, title=None):
@@ -107,12 +129,15 @@ def plot_embeddings(embeddings, labels, *, names=None, title=None):
 
     Parameters
     ----------
-    embeddings : dict of str to array-like of shape (n_samples, n_components)
-        Title of each panel and its coordinates.
+    embeddings : dict of str or float to array-like of shape \
+            (n_samples, n_components)
+        Title of each panel and its coordinates. Numbers are feature weights, as
+        :func:`~demurk.manifold.embed_weights` returns them.
     labels : array-like of shape (n_samples, n_labels) or (n_samples,)
         Labels of the samples, shared by all panels.
     names : sequence of str, default=None
-        Names of the labels for the legend, shown once.
+        Names of the labels for the legend, shown once at the side and left out above
+        26 entries.
     title : str, default=None
         Title over all panels.
 
@@ -142,12 +167,20 @@ def plot_embeddings(embeddings, labels, *, names=None, title=None):
     )
     for ax in axes.flat[n_panels:]:
         ax.remove()
-    for panel, (name, embedding) in enumerate(embeddings.items()):
-        ax = plot_embedding(
-            embedding, labels, names=names, title=name, ax=axes.flat[panel]
+    maps = {panel_name(key): np.asarray(Z) for key, Z in embeddings.items()}
+    n_samples = len(next(iter(maps.values())))
+    read = read_page_labels(labels, None, names, n_samples)
+    size = np.clip(14 * np.sqrt(2000 / n_samples), 1, 14)
+    for ax, (name, Z) in zip(axes.flat, maps.items()):
+        _draw(ax, Z, read.given, size, name)
+    handles = _handles(plt, read)
+    if len(handles) <= MOST_ENTRIES:
+        figure.legend(
+            handles=handles,
+            frameon=False,
+            fontsize="small",
+            loc="outside right upper",
         )
-        if panel and ax.get_legend():
-            ax.get_legend().remove()
     if title:
         figure.suptitle(title, fontsize="large", x=0.01, ha="left")
     return figure
