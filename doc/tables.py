@@ -79,10 +79,41 @@ def cenda_lost():
     return list_table(header, rows, f"Lost (``{document['command']}``)")
 
 
+def partial_label_lost():
+    """Every learner on Lost, raw and reduced."""
+    document = load("partial_label_lost.json")
+    cells = {(r["learner"], r["reduction"]): r for r in document["results"]}
+    learners = list(dict.fromkeys(r["learner"] for r in document["results"]))
+    rows = []
+    for learner in learners:
+        row = [learner]
+        for reduction in ("none", "DELIN", "CENDA"):
+            cell = cells.get((learner, reduction))
+            row.append(f"{cell['mean']:.3f} ± {cell['sd']:.3f}" if cell else "")
+        printed = cells[learner, "CENDA"]["paper"]
+        rows.append([*row, f"{printed[0]:.3f}" if printed else "not in the paper"])
+    header = ["learner", "raw", "after DELIN", "after CENDA", "paper, CENDA"]
+    return list_table(header, rows, f"Accuracy (``{document['command']}``)")
+
+
+def partial_label_controlled():
+    """Wins, ties and losses of reduction on sets with known classes."""
+    document = load("partial_label_controlled.json")
+    learners = list(next(iter(document["win_tie_loss"].values())))
+    rows = [
+        [name, *(counts[learner] for learner in learners)]
+        for name, counts in document["win_tie_loss"].items()
+    ]
+    title = f"Win/tie/loss, paired t-test at 5 % (``{document['command']}``)"
+    return list_table(["comparison", *learners], rows, title)
+
+
 TABLES = {
     "nmlsdr_tables": nmlsdr_tables,
     "nmlsdr_table1": nmlsdr_table1,
     "cenda_lost": cenda_lost,
+    "partial_label_lost": partial_label_lost,
+    "partial_label_controlled": partial_label_controlled,
 }
 
 
