@@ -1,0 +1,70 @@
+"""Ratios of CPU time that the documentation states, measured in one run.
+
+    python reproductions/speed.py [bench_mlknn bench_nmlsdr ...]
+
+Runs every ``track_`` benchmark, all of them or those of the modules named, and writes
+``results/speed.json``; figures of modules that are not run stay. ``make bench`` runs
+the same benchmarks under asv.
+"""
+
+# Authors: The demurk developers
+# SPDX-License-Identifier: BSD-3-Clause
+
+import importlib
+import inspect
+import json
+import os
+import platform
+import sys
+from pathlib import Path
+
+import numpy as np
+import sklearn
+
+ROOT = Path(__file__).resolve().parent.parent
+OUTPUT = ROOT / "results" / "speed.json"
+
+
+def measure(name):
+    """All tracked figures of one benchmark module, with their meaning."""
+    module = importlib.import_module(f"benchmarks.{name}")
+    figures = {}
+    for _, cls in inspect.getmembers(module, inspect.isclass):
+        if cls.__module__ != module.__name__:
+            continue
+        benchmark = cls()
+        tracked = [m for m in dir(benchmark) if m.startswith("track_")]
+        if not tracked or getattr(benchmark, "params", None):
+            continue
+        benchmark.setup()
+        for method in tracked:
+            value = float(getattr(benchmark, method)())
+            label = f"{cls.__name__}.{method.removeprefix('track_')}"
+            what = (getattr(cls, method).__doc__ or "").strip().split("\n")[0]
+            figures[label] = {"value": round(value, 4), "what": what}
+            print(f"{name}: {label} = {value:.4g}", flush=True)
+    return figures
+
+
+def main():
+    """Measure, and put the figures beside those measured before."""
+    sys.path.insert(0, str(ROOT))
+    found = sorted(p.stem for p in (ROOT / "benchmarks").glob("bench_*.py"))
+    names = sys.argv[1:] or found
+    document = json.loads(OUTPUT.read_text()) if OUTPUT.exists() else {"figures": {}}
+    document["command"] = "python reproductions/speed.py"
+    document["machine"] = {
+        "cores": os.cpu_count(),
+        "processor": platform.machine(),
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "scikit-learn": sklearn.__version__,
+    }
+    for name in names:
+        document["figures"][name] = measure(name)
+        OUTPUT.write_text(json.dumps(document, indent=1) + "\n")
+    print(f"written to {OUTPUT}")
+
+
+if __name__ == "__main__":
+    main()
