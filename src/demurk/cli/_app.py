@@ -22,6 +22,30 @@ app = typer.Typer(
 )
 
 Force = Annotated[bool, typer.Option("--force", help="Replace existing files.")]
+Source = Annotated[
+    str,
+    typer.Argument(
+        metavar="IN",
+        help="CSV, TSV, Parquet, ARFF, .mat, .npz or libsvm file, or a data set name.",
+    ),
+]
+Labels = Annotated[
+    str | None,
+    typer.Option(
+        help="Label columns of a table: how many at the end, names separated by "
+        "commas, or a prefix [default: label:]."
+    ),
+]
+Drop = Annotated[
+    list[str] | None, typer.Option(help="Column to leave out; repeatable.")
+]
+Categorical = Annotated[
+    list[str] | None, typer.Option(help="Column of categories; repeatable.")
+]
+Scale = Annotated[bool, typer.Option(help="Standardise the features first.")]
+Neighbors = Annotated[
+    int | None, typer.Option("--neighbors", "-k", min=1, help="Graph neighbours.")
+]
 DataHome = Annotated[
     Path | None, typer.Option(help="Folder of data sets; see `demurk datasets`.")
 ]
@@ -95,14 +119,7 @@ def datasets(data_home: DataHome = None) -> None:
 
 @app.command()
 def reduce(
-    source: Annotated[
-        str,
-        typer.Argument(
-            metavar="IN",
-            help="CSV, TSV, Parquet, ARFF, .mat, .npz or libsvm file, or a data set "
-            "name.",
-        ),
-    ],
+    source: Source,
     output: Annotated[
         Path, typer.Option("--output", "-o", help="Folder to write to.")
     ] = Path("demurk-out"),
@@ -112,25 +129,11 @@ def reduce(
     components: Annotated[
         int | None, typer.Option("--components", "-d", min=1, help="Dimensions.")
     ] = None,
-    neighbors: Annotated[
-        int | None, typer.Option("--neighbors", "-k", min=1, help="Graph neighbours.")
-    ] = None,
-    labels: Annotated[
-        str | None,
-        typer.Option(
-            help="Label columns of a table: how many at the end, names separated by "
-            "commas, or a prefix [default: label:]."
-        ),
-    ] = None,
-    drop: Annotated[
-        list[str] | None, typer.Option(help="Column to leave out; repeatable.")
-    ] = None,
-    categorical: Annotated[
-        list[str] | None, typer.Option(help="Column of categories; repeatable.")
-    ] = None,
-    scale: Annotated[
-        bool, typer.Option(help="Standardise the features first.")
-    ] = True,
+    neighbors: Neighbors = None,
+    labels: Labels = None,
+    drop: Drop = None,
+    categorical: Categorical = None,
+    scale: Scale = True,
     data_home: DataHome = None,
     force: Force = False,
 ) -> None:
@@ -168,3 +171,48 @@ def predict(
     from demurk.cli._reduce import predict_file
 
     predict_file(model, source, output, force=force, data_home=data_home)
+
+
+@app.command("map")
+def map_command(
+    source: Source,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Folder to write to.")
+    ] = Path("demurk-map"),
+    methods: Annotated[
+        str, typer.Option(help="Maps, separated by commas.")
+    ] = "PCA,NMLSDR,SLE-ML",
+    weights: Annotated[
+        str, typer.Option(help="Feature weights of SLE-ML, separated by commas.")
+    ] = "1,0.9,0.5,0.1",
+    text: Annotated[
+        str | None,
+        typer.Option(help="Column that says what a sample is; shown on hover."),
+    ] = None,
+    neighbors: Neighbors = None,
+    labels: Labels = None,
+    drop: Drop = None,
+    categorical: Categorical = None,
+    scale: Scale = True,
+    clean: Annotated[bool, typer.Option(help="Compare with cleaned labels.")] = True,
+    data_home: DataHome = None,
+    force: Force = False,
+) -> None:
+    """Draw maps of a data set: an interactive page and a picture."""
+    from demurk.cli._map import map_file
+
+    map_file(
+        source,
+        output,
+        methods=methods.split(","),
+        weights=[float(weight) for weight in weights.split(",")],
+        n_neighbors=neighbors,
+        scale=scale,
+        clean=clean,
+        text=text,
+        force=force,
+        labels=labels,
+        drop=drop or (),
+        categorical=categorical or (),
+        data_home=data_home,
+    )

@@ -149,7 +149,7 @@ def predict_file(model_path, source, output, *, force=False, data_home=None):
     if labels.ndim == 1:
         table = {"predicted": labels}
     else:
-        table = {name: column for name, column in zip(classes, labels.T)}
+        table = dict(zip(classes, labels.T))
     table |= {f"{name}: probability": p for name, p in zip(classes, proba.T)}
     _write_csv(pd.DataFrame(table), Path(output), force)
     console.print(f"{len(labels)} predictions written to {output}")

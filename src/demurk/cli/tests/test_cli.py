@@ -103,6 +103,13 @@ def test_errors_are_one_sentence_and_code_2(
     assert sorted(tmp_path.rglob("*")) == before
 
 
+def test_map(songs, tmp_path):
+    out = tmp_path / "map"
+    assert run("map", songs, "-o", out, "-k", 5, "--methods", "PCA,MDDM") == 0
+    assert (out / "map.html").stat().st_size > 100_000
+    assert json.loads((out / "summary.json").read_text())["maps"] == ["PCA", "MDDM"]
+
+
 def test_text_column_is_explained(songs, capsys, tmp_path):
     frame = pd.read_csv(songs)
     frame["title"] = "a song"

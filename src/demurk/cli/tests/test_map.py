@@ -1,0 +1,130 @@
+"""``demurk map``: a page, a picture and a summary from a file."""
+
+# Authors: The demurk developers
+# SPDX-License-Identifier: BSD-3-Clause
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import csr_array
+
+import demurk.cli._map as module
+from demurk.cli._map import MAPS, map_file
+from demurk.propagation import NoisyLabelPropagation
+
+
+@pytest.fixture
+def songs(tmp_path):
+    """A table with names, a gap, a text column, and labels that are partly hidden."""
+    rng = np.random.RandomState(0)
+    X = rng.normal(size=(80, 4))
+    Y = (X[:, :2] + 0.3 * rng.normal(size=(80, 2)) > 0).astype(int)
+    frame = pd.DataFrame(X, columns=["tempo", "loudness", "key", "length"])
+    frame.loc[3, "key"] = np.nan
+    frame["title"] = [f"song, {i}" for i in range(80)]
+    for j, name in enumerate(["happy", "fast"]):
+        frame[f"label:{name}"] = Y[:, j].astype(object)
+        frame.loc[40:, f"label:{name}"] = ""
+    path = tmp_path / "songs.csv"
+    frame.to_csv(path, index=False)
+    return path
+
+
+def test_page_picture_and_summary(songs, tmp_path, capsys):
+    out = tmp_path / "out"
+    map_file(str(songs), out, methods=["pca", "SLE-ML", "NMLSDR"], text="title")
+    assert sorted(path.name for path in out.iterdir()) == [
+        "map.html",
+        "map.png",
+        "summary.json",
+    ]
+    summary = json.loads((out / "summary.json").read_text())
+    weights = [f"SLE-ML {w}" for w in ("1", "0.9", "0.5", "0.1")]
+    assert summary["maps"] == ["PCA", *weights, "NMLSDR"]
+    assert summary["n_samples"] == 80 and summary["n_features"] == 4
+    assert summary["given"] == 80 and summary["completed"] == 80
+    page = (out / "map.html").read_text()
+    assert "<title>songs</title>" in page
+    assert (out / "map.png").read_bytes()[:4] == b"\x89PNG"
+    shown = capsys.readouterr()
+    assert f"{summary['overruled']} of 80 given labels" in shown.out
+    assert "SLE-ML (" in shown.err
+
+
+def test_what_the_page_gets(songs, tmp_path, monkeypatch):
+    seen = {}
+    monkeypatch.setattr(
+        module, "save_page", lambda path, *args, **options: seen.update(options)
+    )
+    map_file(str(songs), tmp_path / "out", methods=["MDDM"], text="title")
+    assert seen["samples"][:2] == ["song, 0", "song, 1"]
+    frame = pd.read_csv(songs)
+    X = frame[["tempo", "loudness", "key", "length"]]
+    X = X.fillna(X.mean())
+    X = ((X - X.mean()) / X.std(ddof=0)).to_numpy()
+    Y = frame[["label:happy", "label:fast"]].fillna(-1).to_numpy()
+    expected = NoisyLabelPropagation().fit(X, Y).transduction_
+    np.testing.assert_array_equal(seen["cleaned"], expected)
+    map_file(str(songs), tmp_path / "out", drop=["title"], clean=False, force=True)
+    assert seen["cleaned"] is None and seen["samples"] is None
+
+
+def test_nothing_is_overwritten_or_half_written(songs, tmp_path, monkeypatch):
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "map.png").write_text("mine")
+    with pytest.raises(FileExistsError, match="--force"):
+        map_file(str(songs), out, drop=["title"])
+    assert [path.name for path in out.iterdir()] == ["map.png"]
+
+    class Unwritable:
+        def savefig(self, path, **_):
+            path.write_text("half")
+            raise OSError("disk full")
+
+    monkeypatch.setattr(module, "plot_embeddings", lambda *_, **__: Unwritable())
+    with pytest.raises(OSError, match="disk full"):
+        map_file(str(songs), out, methods=["PCA"], drop=["title"], force=True)
+    assert (out / "map.png").read_text() == "mine"
+    assert sorted(path.name for path in out.iterdir()) == ["map.html", "map.png"]
+
+
+def test_one_class_per_sample_by_name(tmp_path):
+    map_file("digits", tmp_path, methods=["MDDM", "PCA"])
+    summary = json.loads((tmp_path / "summary.json").read_text())
+    assert summary["n_labels"] == 10 and summary["maps"] == ["MDDM", "PCA"]
+    assert summary["overruled"] == summary["changed_samples"] < 50
+
+
+@pytest.mark.parametrize("name", MAPS)
+def test_every_map_takes_sparse_features(name):
+    rng = np.random.RandomState(0)
+    X = csr_array(rng.poisson(0.5, size=(60, 12)).astype(float))
+    y = rng.randint(2, size=(60, 3))
+    maps = MAPS[name](X, y, 5, (0.5, 0.9))
+    assert all(Z.shape == (60, 2) for Z in maps.values())
+    assert len(maps) == (2 if name == "SLE-ML" else 1)
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ({"methods": ["t-SNE"]}, "choose from PCA"),
+        ({}, "title"),
+        ({"text": "composer"}, "composer"),
+        ({"drop": ["title"], "weights": [2.0]}, "from 0 to 1"),
+    ],
+)
+def test_errors_come_before_any_file(songs, tmp_path, options, message):
+    with pytest.raises(ValueError, match=message):
+        map_file(str(songs), tmp_path / "out", **options)
+    assert not (tmp_path / "out").exists()
+
+
+def test_text_needs_a_table(tmp_path):
+    path = tmp_path / "toy.npz"
+    np.savez(path, X=np.eye(8), Y=np.eye(8, 2, dtype=int))
+    with pytest.raises(ValueError, match="--text"):
+        map_file(str(path), tmp_path / "out", text="title")
