@@ -16,8 +16,9 @@ $(STAMP): pyproject.toml
 demo: $(STAMP)
 	$(BIN)/demurk demo --output demurk-demo --force
 
+# One thread per worker: the workers already share the cores.
 test: lint
-	$(BIN)/pytest
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest --numprocesses auto
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

@@ -5,6 +5,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import settings
+
+# How long an example takes says nothing on a busy machine.
+settings.register_profile("demurk", deadline=None)
+settings.load_profile("demurk")
 
 
 @pytest.fixture
