@@ -12,7 +12,7 @@ from pathlib import Path
 import demurk
 
 sys.path.insert(0, str(Path(__file__).parent))
-from tables import write_tables  # noqa: E402
+from tables import write_tables
 
 write_tables()
 
