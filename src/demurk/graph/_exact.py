@@ -23,8 +23,10 @@ from demurk.utils._compat import _openmp_effective_n_threads
 
 Found = tuple[NDArray[Any], NDArray[Any]]
 
-# Products held at a time by each thread; they should stay in the cache.
-_CHUNK_BYTES = 8 * 2**20
+# Products held at a time by each thread should stay in the cache, but a matrix product
+# of fewer rows is slow.
+_CHUNK_BYTES = 2 * 2**20
+_MIN_ROWS = 32
 # Points whose smallest product stands for them when the filter is set.
 _BLOCK = 128
 # Candidates per neighbour beyond which whole rows are ranked: many equal distances.
@@ -121,7 +123,8 @@ class _Search:
         self.unit = 4 * (width + 4) * float(np.finfo(dtype).eps)
         self.largest = float(norms.max(initial=0.0))
         self.block = int(np.clip(n // (8 * self.n_wanted), 1, _BLOCK))
-        self.batch_size = max(1, _CHUNK_BYTES // (np.dtype(dtype).itemsize * n))
+        row_bytes = np.dtype(dtype).itemsize * n
+        self.batch_size = max(_MIN_ROWS, _CHUNK_BYTES // row_bytes)
 
     def rank(self, rows: slice) -> Found:
         """Neighbours of one batch of queries."""

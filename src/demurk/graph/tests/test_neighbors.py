@@ -95,6 +95,7 @@ def test_float32_stays_float32(X, kind):
 def test_small_chunks_give_the_same(X, monkeypatch):
     whole = nearest_neighbors(X, 5).distances
     monkeypatch.setattr(_exact, "_CHUNK_BYTES", 1)
+    monkeypatch.setattr(_exact, "_MIN_ROWS", 1)
     parts = nearest_neighbors(X, 5).distances
     np.testing.assert_array_equal(whole.indices, parts.indices)
     np.testing.assert_array_equal(whole.data, parts.data)
