@@ -20,7 +20,7 @@ class Method:
     room : str
         Public module it is imported from, below ``demurk``.
     task : str
-        "reduce", "clean" or "classify".
+        "reduce", "map", "clean" or "classify".
     labels : str
         What it makes of the labels, in a few words.
     source : str
@@ -84,6 +84,15 @@ METHODS = (
     Method("SURE", "partial_label", "classify", _CANDIDATES, "Feng and An 2019"),
     Method("PLAGGD", "partial_label", "classify", _CANDIDATES, "Wang et al. 2019"),
     Method("CLPL", "partial_label", "classify", _CANDIDATES, "Cour et al. 2011"),
+    Method("MLGFHF", "propagation", "clean", "mostly missing", "Chen et al. 2008"),
+    Method("RankSVM", "multilabel", "classify", "trusted", "Elisseeff and Weston 2001"),
+    Method("SLEML", "manifold", "map", "some missing", "Tai and Kudo 2019"),
+    Method("CCDR", "manifold", "map", "some missing", "Costa and Hero 2005"),
+    Method("ConstraintScore", "manifold", "map", "trusted", "Zhang et al. 2008"),
+    Method("SLapEig", "manifold", "map", "trusted", "Jiang and Jia 2009"),
+    Method("SLE", "manifold", "map", "trusted", "Raducanu 2012"),
+    Method("LaplacianEigenmaps", "manifold", "map", "none", "Belkin and Niyogi 2003"),
+    Method("SSDRMC", "manifold", "map", "mostly missing", "Qian and Davidson 2010"),
 )
 
 

@@ -8,6 +8,7 @@ from demurk.datasets._arrays import read_libsvm, read_npz
 from demurk.datasets._catalogue import list_datasets
 from demurk.datasets._generators import make_multilabel_blocks
 from demurk.datasets._load import load_dataset
+from demurk.datasets._manifold_generators import make_clusdat, make_torus
 from demurk.datasets._mat import read_mat
 from demurk.datasets._read import read_dataset
 from demurk.datasets._tables import read_table
@@ -15,7 +16,9 @@ from demurk.datasets._tables import read_table
 __all__ = [
     "list_datasets",
     "load_dataset",
+    "make_clusdat",
     "make_multilabel_blocks",
+    "make_torus",
     "read_arff",
     "read_dataset",
     "read_libsvm",

@@ -25,8 +25,8 @@ Found = tuple[NDArray[Any], NDArray[Any]]
 
 # Products held at a time by each thread should stay in the cache, but a matrix product
 # of fewer rows is slow.
-_CHUNK_BYTES = 2 * 2**20
-_MIN_ROWS = 32
+_CHUNK_BYTES = 6 * 2**20
+_MIN_ROWS = 64
 # Points whose smallest product stands for them when the filter is set.
 _BLOCK = 128
 # Candidates per neighbour beyond which whole rows are ranked: many equal distances.

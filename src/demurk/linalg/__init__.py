@@ -10,6 +10,11 @@ from demurk.linalg._cg import block_cg
 from demurk.linalg._directions import dependence_directions
 from demurk.linalg._eigen import flip_signs, graph_eigenvectors
 from demurk.linalg._moments import Moments, moments, moments_of_chunks
+from demurk.linalg._nonnegative import (
+    solve_nonnegative,
+    solve_simplex,
+    solve_sum_to_one,
+)
 from demurk.linalg._projection import Projection, dependence_projection
 
 __all__ = [
@@ -22,4 +27,7 @@ __all__ = [
     "graph_eigenvectors",
     "moments",
     "moments_of_chunks",
+    "solve_nonnegative",
+    "solve_simplex",
+    "solve_sum_to_one",
 ]

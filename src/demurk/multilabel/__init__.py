@@ -4,6 +4,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 from demurk.multilabel._mlknn import MLkNN
+from demurk.multilabel._ranksvm import RankSVM
 from demurk.multilabel._semi_mlknn import SemiSupervisedMLkNN
 
-__all__ = ["MLkNN", "SemiSupervisedMLkNN"]
+__all__ = ["MLkNN", "RankSVM", "SemiSupervisedMLkNN"]

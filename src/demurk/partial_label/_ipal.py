@@ -11,12 +11,9 @@ from scipy.sparse import csr_array, issparse
 from sklearn.preprocessing import normalize
 
 from demurk.graph import nearest_neighbors
+from demurk.linalg import solve_nonnegative
 from demurk.partial_label._base import CandidateClassifier, uniform_confidences
-from demurk.partial_label._nonnegative import (
-    neighbor_products,
-    solve_nonnegative,
-    weight_graph,
-)
+from demurk.partial_label._products import neighbor_products, weight_graph
 from demurk.utils._compat import (
     CallbackSupportMixin,
     Interval,

@@ -31,15 +31,20 @@ def make(method):
 
 
 ESTIMATORS = [make(method) for method in METHODS]
+READ_LABELS = [e for e in ESTIMATORS if e.__sklearn_tags__().target_tags.required]
 # What they draw at random is drawn label by label, so that their order matters.
 ORDER_MATTERS = {"PLECOC"}
 
 
 def expected_failures(estimator):
     """Common checks that contradict a convention of ours, each with its reason."""
+    failures = {}
     if is_classifier(estimator):
-        return {"check_classifiers_classes": "-1 means unlabelled, not a class"}
-    return {}
+        failures["check_classifiers_classes"] = "-1 means unlabelled, not a class"
+    if type(estimator).__name__ == "MLGFHF":
+        reason = "labels count from a threshold below one half"
+        failures["check_classifier_multioutput"] = reason
+    return failures
 
 
 @parametrize_with_checks(
@@ -98,7 +103,7 @@ def every_form(Y):
     }
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: type(e).__name__)
+@pytest.mark.parametrize("estimator", READ_LABELS, ids=lambda e: type(e).__name__)
 def test_every_form_of_labels_gives_the_same_model(estimator, murky):
     X, Y = murky
     expected = output(estimator, X, Y)
@@ -141,7 +146,7 @@ def test_saved_model_is_the_same_model(estimator, murky, tmp_path, sparse):
     assert_allclose(getattr(restored, method)(X), getattr(model, method)(X))
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: type(e).__name__)
+@pytest.mark.parametrize("estimator", READ_LABELS, ids=lambda e: type(e).__name__)
 @pytest.mark.parametrize(
     "spoil, message",
     [

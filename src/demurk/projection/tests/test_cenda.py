@@ -398,7 +398,9 @@ def test_callbacks_see_and_stop_the_turns(data):
         assert_array_equal(seen.labels_, alone.labels_)
 
 
-def test_no_matrix_of_all_pairs(rng):
+def test_no_matrix_of_all_pairs(rng, monkeypatch):
+    # The search holds some megabytes whatever m is; here they would hide the rest.
+    monkeypatch.setattr("demurk.graph._exact._CHUNK_BYTES", 2**18)
     m, d = 3000, 50
     y = rng.randint(10, size=m)
     X = rng.normal(size=(10, d))[y] + rng.normal(size=(m, d))
