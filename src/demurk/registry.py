@@ -47,6 +47,8 @@ class Method:
 _NOISY = "noisy, mostly missing"
 _CANDIDATES = "one of several candidates"
 METHODS = (
+    Method("MurkyClassifier", "multilabel", "classify", _NOISY, "demurk"),
+    Method("LabelAudit", "audit", "clean", _NOISY, "demurk"),
     Method("NMLSDR", "projection", "reduce", _NOISY, "Mikalsen et al. 2019"),
     Method("MDDM", "projection", "reduce", "trusted", "Zhang and Zhou 2010"),
     Method("MVMD", "projection", "reduce", "trusted", "Xu et al. 2016"),

@@ -33,7 +33,7 @@ Labels = Annotated[
     str | None,
     typer.Option(
         help="Label columns of a table: how many at the end, names separated by "
-        "commas, or a prefix [default: label:]."
+        "commas, or a prefix; 'label:' if not given."
     ),
 ]
 Drop = Annotated[
@@ -210,6 +210,58 @@ def map_command(
         scale=scale,
         clean=clean,
         text=text,
+        force=force,
+        labels=labels,
+        drop=drop or (),
+        categorical=categorical or (),
+        data_home=data_home,
+    )
+
+
+@app.command()
+def clean(
+    source: Source,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Folder to write to.")
+    ] = Path("demurk-clean"),
+    kind: Annotated[
+        str,
+        typer.Option(
+            help="What may be wrong: auto, symmetric, false_positives, missing, none."
+        ),
+    ] = "auto",
+    review: Annotated[
+        int | None,
+        typer.Option(min=1, help="Suspects to list (all expected ones if not given)."),
+    ] = None,
+    flip: Annotated[
+        float, typer.Option(min=0.5, max=1, help="Correct above this P(wrong).")
+    ] = 0.8,
+    review_only: Annotated[
+        bool, typer.Option("--review-only", help="Correct nothing.")
+    ] = False,
+    text: Annotated[
+        str | None,
+        typer.Option(help="Column that says what a sample is; shown on hover."),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the audit.")] = 0,
+    labels: Labels = None,
+    drop: Drop = None,
+    categorical: Categorical = None,
+    data_home: DataHome = None,
+    force: Force = False,
+) -> None:
+    """Find labels that are probably wrong or missing; write a cleaned copy."""
+    from demurk.cli._clean import clean_file
+
+    clean_file(
+        source,
+        output,
+        kind=kind,
+        review=review,
+        flip=None if review_only else flip,
+        text=text,
+        seed=seed,
         force=force,
         labels=labels,
         drop=drop or (),

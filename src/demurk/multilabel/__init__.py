@@ -4,7 +4,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 from demurk.multilabel._mlknn import MLkNN
+from demurk.multilabel._murky import MurkyClassifier
 from demurk.multilabel._ranksvm import RankSVM
 from demurk.multilabel._semi_mlknn import SemiSupervisedMLkNN
 
-__all__ = ["MLkNN", "RankSVM", "SemiSupervisedMLkNN"]
+__all__ = ["MLkNN", "MurkyClassifier", "RankSVM", "SemiSupervisedMLkNN"]

@@ -1,0 +1,339 @@
+"""What ``demurk clean`` says: the facts, the story in words, and the page."""
+
+# Authors: The demurk developers
+# SPDX-License-Identifier: BSD-3-Clause
+
+import html
+
+import numpy as np
+import pandas as pd
+
+from demurk.audit._suspects import LISTS
+from demurk.viz import embedding_page
+
+__all__ = [
+    "audit_facts",
+    "audit_page",
+    "audit_story",
+    "filled_note",
+    "left_out_note",
+    "size_line",
+]
+
+# Below so many labelled samples the estimated rates come out too small.
+FEW_SAMPLES = 300
+# What the page has room for.
+SHOWN_SUSPECTS = 100
+SHOWN_LABELS = 30
+RATES = ("false_positives", "missing")
+EVIDENCE = {"false_positives": "false positives", "none": "no noise"}
+
+
+def audit_facts(read, found, n_filled, maps, kind, flip, seed):
+    """Everything the page and the console say, for summary.json."""
+    audit, labels = found.audit, read.labels
+    given, wrong = labels.values > 0, np.nan_to_num(audit.wrong_proba_)
+    on_list = found.suspects["list"]
+    false, missing = (audit.noise_rates_[key] for key in RATES)
+    return {
+        "data": read.data.name,
+        "n_samples": labels.n_samples,
+        "n_labeled": int(labels.labeled.sum()),
+        "n_features": int(read.data.data.shape[1]),
+        "n_labels": labels.n_labels,
+        "entries": int(labels.observed.sum()),
+        "not_observed": int((~labels.observed).sum()),
+        "kind_asked": kind,
+        "kind": audit.kind_,
+        "message": audit.message_,
+        "estimated": found.estimated,
+        "evidence": {key: round(value, 2) for key, value in audit.evidence_.items()},
+        "expected_wrong": audit.n_suspects_,
+        "listed": {name: int((on_list == name).sum()) for name in LISTS.values()},
+        "flip": flip,
+        "corrected": int(found.corrected.sum()),
+        "rates": audit.rates_,
+        "labels": [
+            {
+                "label": str(name),
+                "given": int(given[:, j].sum()),
+                "expected_wrong": round(float(wrong[given[:, j], j].sum()), 2),
+                "expected_missing": round(float(wrong[~given[:, j], j].sum()), 2),
+                "rate_false_positives": round(float(false[j]), 4),
+                "rate_missing": round(float(missing[j]), 4),
+                "threshold": round(float((1 + false[j] - missing[j]) / 2), 4),
+            }
+            for j, name in enumerate(labels.classes)
+        ],
+        "left_out": read.left_out,
+        "filled_in": n_filled,
+        "maps": list(maps),
+        "seed": seed,
+    }
+
+
+def size_line(facts):
+    text = (
+        f"{facts['entries']:,} entries audited, each one label of one sample (labels: "
+        f"{facts['n_labels']:,}, samples: {facts['n_samples']:,})"
+    )
+    if facts["not_observed"]:
+        text += f"; {facts['not_observed']:,} were not observed and stay so"
+    return f"{text}."
+
+
+def audit_story(source, facts):
+    """The findings in sentences."""
+    wrong, missing = facts["listed"].values()
+    corrected, flip = facts["corrected"], facts["flip"]
+    yield facts["message"]
+    if facts["estimated"]:
+        yield (
+            f"Listed: {wrong:,} given but probably wrong, {missing:,} missing but "
+            "probably right."
+        )
+    else:
+        yield (
+            f"Listed: the {wrong:,} given and the {missing:,} absent labels that look "
+            "least likely, however many of them are wrong."
+        )
+    if flip is None:
+        yield f"Nothing was corrected: cleaned.csv has the labels of {source}."
+    elif not facts["estimated"]:
+        yield "Nothing was corrected, for want of a noise rate."
+    elif not corrected:
+        yield f"No entry is wrong with a probability above {flip:g}: nothing corrected."
+    else:
+        yield (
+            f"Corrected in cleaned.csv: {corrected:,}, wrong with a probability above "
+            f"{flip:g}{_guess(facts)}. {source} is unchanged."
+        )
+    if facts["n_labeled"] < FEW_SAMPLES:
+        yield (
+            f"Only {facts['n_labeled']:,} samples are labelled: trust the order of the "
+            "lists more than their length."
+        )
+
+
+def _guess(facts):
+    return " by the best guess" if facts["kind"] == "uncertain" else ""
+
+
+STYLE = """
+@media (min-width: 901px) { .app { height: calc(100vh - 170px); min-height: 500px; } }
+.report h2 { margin: 34px 0 8px; font-size: 17px; color: var(--ink); }
+.report h2:first-of-type { margin-top: 0; }
+.report p, .report li { max-width: 78ch; margin: 4px 0; }
+.report ul { margin: 6px 0; padding-left: 20px; }
+.report .verdict { font-size: 16px; font-weight: 600; }
+.report .list { max-height: 70vh; overflow: auto; }
+.report table { border-collapse: collapse; }
+.report th { position: sticky; top: 0; background: #fff; color: var(--soft);
+  font-size: 13px; font-weight: 600; text-align: left; white-space: nowrap; }
+.report th, .report td { padding: 5px 18px 5px 0; vertical-align: top; }
+.report td { border-top: 1px solid var(--line); overflow-wrap: anywhere; }
+.report .number { text-align: right; white-space: nowrap; }
+.report .name { min-width: 110px; }
+.report .chart td + td { white-space: nowrap; }
+.report .why { min-width: 300px; font-size: 13px; }
+.report .bar { display: inline-block; width: 150px; height: 10px; margin-right: 8px;
+  border-radius: 3px; background: var(--wash); }
+.report .bar i { display: block; height: 100%; border-radius: 3px; }
+.report .wrong i { background: var(--taken); }
+.report .absent i { background: var(--added); }
+.report .find { padding: 0; border: 0; background: none; color: var(--accent);
+  text-align: left; text-decoration: underline; }
+"""
+# The page opens with the suspects marked; a click in a list finds one on the map.
+SCRIPT = """
+new MutationObserver((_, observer) => {
+  observer.disconnect();
+  if (document.querySelector(".find"))
+    document.querySelector("#by [data-key=change]").click();
+}).observe(document.documentElement, { attributeFilter: ["data-ready"] });
+document.querySelector(".report").addEventListener("click", (event) => {
+  const { map } = window.demurk, i = event.target.dataset.sample;
+  if (i === undefined) return;
+  document.getElementById("clear").click();
+  map.plot.js_event_callbacks.get("tap")[0]({ x: map.x[i], y: map.y[i] });
+  scrollTo(0, 0);
+});
+"""
+# The page speaks of changes; here, what differs is suspect and not always corrected.
+WORDS = {
+    'aria-label="Changed labels"': 'aria-label="Suspect labels"',
+    "<h2>Changed labels <": "<h2>Suspect labels <",
+    'label="Search changed samples"': 'label="Search suspect samples"',
+    '"Samples whose given and cleaned labels differ"': '"Samples with suspect labels"',
+    "> only changed<": "> only suspect<",
+    "} changed by cleaning`": "} with suspect labels`",
+    'name: "overruled"': 'name: "suspect"',
+    'name: "kept"': 'name: "not suspect"',
+    '["change", "Change"]': '["change", "Suspects"]',
+    '["cleaned", "Cleaned"]': '["cleaned", "If corrected"]',
+    'line("cleaned"': 'line("if corrected"',
+}
+
+
+def audit_page(source, read, found, maps, facts):
+    """The map with the suspects marked, and the findings below it."""
+    labels = read.labels
+    given = np.where(labels.observed, labels.values, -1)
+    page = embedding_page(
+        maps,
+        pd.DataFrame(given, columns=labels.classes),
+        cleaned=np.where(found.listed, 1 - given, given),
+        samples=read.samples,
+        scores=np.where(found.listed, found.audit.scores_, 0.0).max(axis=1),
+        title=f"{facts['data']}: label audit",
+        report="{{report}}",
+    )
+    for word, instead in WORDS.items():
+        page = page.replace(word, instead)
+    return page.replace("{{report}}", _report(source, found, facts), 1)
+
+
+def _report(source, found, facts):
+    verdict, *story = audit_story(source, facts)
+    notes = [size_line(facts), *story]
+    if facts["left_out"]:
+        notes.append(left_out_note(facts["left_out"]))
+    if facts["filled_in"]:
+        notes.append(filled_note(facts["filled_in"]))
+    if len(facts["evidence"]) > 1:
+        ranked = sorted(facts["evidence"].items(), key=lambda item: -item[1])
+        words = (f"{EVIDENCE.get(key, key)} {round(v, 1) + 0:.1f}" for key, v in ranked)
+        notes.append(
+            f"Evidence (clear if 5 above all others but mixed): {', '.join(words)}."
+        )
+    parts = [
+        f"<style>{STYLE}</style>",
+        "<h2>What the audit found</h2>",
+        f'<p class="verdict">{html.escape(verdict)}</p>',
+        _bullets(notes),
+        "<h2>How much, label by label</h2>",
+        _chart(facts),
+    ]
+    for name in LISTS.values():
+        parts += [f"<h2>{name.capitalize()}</h2>", _list(found, name)]
+    parts += ["<h2>What to do with it</h2>", _bullets(_advice(facts))]
+    return "\n".join([*parts, f"<script>{SCRIPT}</script>"])
+
+
+def _bullets(lines):
+    return f"<ul>{''.join(f'<li>{html.escape(line)}</li>' for line in lines)}</ul>"
+
+
+def _advice(facts):
+    yield (
+        "Read both lists from the top, and stop where most entries turn out right. "
+        "Samples are counted from 0; suspects.csv has the whole lists."
+    )
+    if facts["estimated"]:
+        cuts = sorted({f"{label['threshold']:.2f}" for label in facts["labels"]})
+        forest = "To train a random forest, keep the given labels: edits do not help it"
+        if cuts != ["0.50"]:
+            where = " to ".join(sorted({cuts[0], cuts[-1]}))
+            forest += f". But let it say yes above {where}, not 0.50 (see summary.json)"
+        yield f"{forest}."
+        yield "To train a nearest neighbour method, use soft_labels.csv."
+    if facts["kind_asked"] == "auto":
+        yield "If you know what kind of errors were made, run it again with that kind."
+
+
+def _chart(facts):
+    """Shares of wrong and missing labels as bars."""
+    if not facts["estimated"]:
+        return "<p>Without a noise rate there is nothing to show here.</p>"
+    labels = facts["labels"]
+    worst = sorted(labels, key=lambda x: -x["expected_wrong"] - x["expected_missing"])
+    shown = labels if len(labels) <= SHOWN_LABELS else worst[:SHOWN_LABELS]
+    shares = [_shares(label) for label in shown]
+    top = max(0.2, *map(max, shares))
+    rows = [
+        f'<tr><td class="name">{html.escape(label["label"])}</td>'
+        f'<td class="number">{label["given"]:,}</td>'
+        f"<td>{_bar('wrong', label['expected_wrong'], wrong, top)}</td>"
+        f"<td>{_bar('absent', label['expected_missing'], missing, top)}</td></tr>"
+        for label, (wrong, missing) in zip(shown, shares)
+    ]
+    notes = [_rates(facts)]
+    if len(shown) < len(labels):
+        notes.append(
+            f"{len(labels) - len(shown):,} labels with fewer errors are not shown."
+        )
+    return (
+        '<div class="list"><table class="chart"><tr><th>label</th><th class="number">'
+        "given to</th><th>of these, probably wrong</th><th>missing, of all that should "
+        f"have it</th></tr>{''.join(rows)}</table></div><p>{' '.join(notes)}</p>"
+    )
+
+
+def _shares(label):
+    """Wrong labels among those given, missing ones among those that are true."""
+    wrong, missing = label["expected_wrong"], label["expected_missing"]
+    totals = (label["given"], label["given"] - wrong + missing)
+    return [
+        n / total if total > 0 else 0.0 for n, total in zip((wrong, missing), totals)
+    ]
+
+
+def _rates(facts):
+    if facts["rates"] != "shared":
+        return "Each label has its own noise rates; they are in summary.json."
+    false, missing = (facts["labels"][0][f"rate_{key}"] for key in RATES)
+    return (
+        f"Noise rates, the same for all labels: {100 * false:.1f} % of the absent "
+        f"labels were given, {100 * missing:.1f} % of the present ones were left out."
+    )
+
+
+def _bar(kind, count, share, top):
+    return (
+        f'<span class="bar {kind}"><i style="width: {100 * share / top:.1f}%"></i>'
+        f"</span>{100 * share:.0f} % ({count:,.0f})"
+    )
+
+
+def _list(found, name):
+    """One list of suspects as a table."""
+    rows = found.suspects[found.suspects["list"] == name]
+    if rows.empty:
+        return "<p>None.</p>"
+    value = "wrong_proba" if found.estimated else "score"
+    lines = []
+    for row in rows.head(SHOWN_SUSPECTS).to_dict("records"):
+        sample = f"{row['row']} · {row['sample']}" if "sample" in row else row["row"]
+        lines.append(
+            f'<tr><td class="number">{row[value]:.2f}</td>'
+            f'<td class="name"><button type="button" class="find" data-sample='
+            f'"{row["row"]}">{html.escape(str(sample))}</button></td>'
+            f'<td class="name">{html.escape(str(row["label"]))}</td>'
+            f"<td>{'yes' if row['corrected'] else 'no'}</td>"
+            f'<td class="why">{html.escape(row["reason"])}</td></tr>'
+        )
+    more = f"<p>{len(rows) - len(lines):,} more are in suspects.csv.</p>"
+    return (
+        f'<div class="list" tabindex="0" role="region" aria-label="{name}"><table><tr>'
+        f'<th class="number">{"P(wrong)" if found.estimated else "how unlikely"}</th>'
+        "<th>sample</th><th>label</th><th>corrected</th><th>why</th></tr>"
+        f"{''.join(lines)}</table></div>{more if len(rows) > len(lines) else ''}"
+    )
+
+
+# Writing
+
+
+def left_out_note(columns):
+    reasons = ", ".join(f"{name!r} ({reason})" for name, reason in columns.items())
+    return (
+        f"Left out, not usable as features: {reasons}. They stay in cleaned.csv; name "
+        "one as categorical to use it."
+    )
+
+
+def filled_note(count):
+    return f"Missing feature values replaced by the median of their column: {count:,}."
+
+
+# Judging

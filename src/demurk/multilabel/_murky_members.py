@@ -1,0 +1,386 @@
+"""The members of the stack: which there are, and those fitted in folds."""
+
+# Authors: The demurk developers
+# SPDX-License-Identifier: BSD-3-Clause
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse import csr_array
+from scipy.special import expit
+from sklearn import config_context
+from sklearn.base import BaseEstimator, clone, is_classifier
+from sklearn.ensemble import ExtraTreesRegressor, RandomForestRegressor
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import KFold
+from sklearn.utils import get_tags
+
+from demurk.honest import (
+    HonestForest,
+    LeaveOneOutKernelRidge,
+    label_means,
+    leave_one_out_means,
+)
+
+__all__ = ["POOLS", "OwnMember", "SparseLogistic", "make_members"]
+
+N_FOLDS = 5
+POOLS = {
+    "full": ("rf", "et1", "rfpca", "rf3m", "et3m", "ksrc", "kpca30", "l1"),
+    "trees": ("rf", "et1", "rfpca", "rf3m", "et3m"),
+    "fast": ("rf", "ksrc", "l1"),
+}
+# Name: forest, view, smallest leaf, features per split.
+FORESTS = {
+    "rf": (RandomForestRegressor, "raw", 1, "sqrt"),
+    "et1": (ExtraTreesRegressor, "raw", 1, "sqrt"),
+    "rfpca": (RandomForestRegressor, "raw+reduced", 3, "sqrt"),
+    "rf3m": (RandomForestRegressor, "raw", 3, 0.2),
+    "et3m": (ExtraTreesRegressor, "raw", 3, 0.3),
+}
+# A share of very many features would take forever; no more per split than this.
+MAX_FEATURES = 500
+KERNELS = {"ksrc": "scaled", "kpca30": "reduced"}
+
+
+def make_members(members, n_features, n_estimators, n_jobs, rng):
+    """Build the members asked for, not yet fitted.
+
+    Parameters
+    ----------
+    members : str or list
+        A pool, or a list of pools, member names, estimators and (name, estimator)
+        pairs; a list without any string stands for the full pool and its entries.
+    n_features : int
+        Features of the data.
+    n_estimators : int
+        Trees of each forest.
+    n_jobs : int or None
+        Threads of the forests.
+    rng : RandomState
+        Gives every member its seed.
+
+    Returns
+    -------
+    members : dict of str to (view, member)
+        The view of the features each looks at, and the member itself.
+    """
+    asked = [members] if isinstance(members, str) else list(members)
+    if not any(isinstance(item, str) for item in asked):
+        asked = ["full", *asked]
+    found = {}
+    for item in asked:
+        if isinstance(item, str):
+            for name in POOLS.get(item, (item,)):
+                seed = _seed(rng)
+                if name in FORESTS:
+                    found[name] = _forest(name, n_features, n_estimators, n_jobs, seed)
+                else:
+                    found[name] = _other(name, seed)
+        else:
+            name, estimator = _named(item, found)
+            found[name] = "raw", OwnMember(estimator, random_state=_seed(rng))
+    return found
+
+
+def _forest(name, n_features, n_estimators, n_jobs, seed):
+    kind, view, leaf, features = FORESTS[name]
+    if features != "sqrt":
+        features = min(max(int(features * n_features), 1), MAX_FEATURES)
+    forest = kind(
+        n_estimators,
+        min_samples_leaf=leaf,
+        max_features=features,
+        bootstrap=True,
+        n_jobs=n_jobs,
+        random_state=seed,
+    )
+    return view, HonestForest(forest)
+
+
+def _other(name, seed):
+    if name in KERNELS:
+        return KERNELS[name], LeaveOneOutKernelRidge(random_state=seed)
+    if name == "l1":
+        return "linear", SparseLogistic(random_state=seed)
+    raise ValueError(
+        f"There is no member called '{name}': choose a pool ({', '.join(POOLS)}), one "
+        f"of {', '.join(POOLS['full'])}, or give an estimator."
+    )
+
+
+def _named(item, taken):
+    """Name and estimator of an entry; two of the same class get numbers."""
+    if isinstance(item, tuple):
+        name, estimator = item if len(item) == 2 else (None, None)
+        if not isinstance(name, str) or not hasattr(estimator, "fit"):
+            raise ValueError(f"A member must be (name, estimator), got {item!r}.")
+        if name in taken:
+            raise ValueError(f"Two members are called '{name}': give each its own.")
+        return name, estimator
+    if not hasattr(item, "fit"):
+        raise TypeError(
+            f"A member must be an estimator, a (name, estimator) pair or a name, got "
+            f"{item!r}."
+        )
+    stem = type(item).__name__.lower()
+    names = [stem, *(f"{stem}-{i}" for i in range(2, len(taken) + 3))]
+    return next(name for name in names if name not in taken), item
+
+
+def _seed(rng):
+    return int(rng.randint(np.iinfo(np.int32).max))
+
+
+def _folds(n_rows, random_state):
+    splitter = KFold(min(N_FOLDS, n_rows), shuffle=True, random_state=random_state)
+    return splitter.split(np.empty((n_rows, 1)))
+
+
+class SparseLogistic(BaseEstimator):
+    """L1 logistic regression per label, the mean of two strengths.
+
+    Parameters
+    ----------
+    random_state : int, default=None
+        Seed of the folds and of the solver.
+
+    Attributes
+    ----------
+    coefs_ : list of csr_array of shape (n_labels, n_features)
+        Coefficients for each strength.
+    intercepts_ : ndarray of shape (n_strengths, n_labels)
+        Intercepts for each strength.
+    """
+
+    def __init__(self, random_state=None):
+        self.random_state = random_state
+
+    def fit_honest(self, X, Y, observed):
+        """Fit five folds for the honest scores, then all rows.
+
+        Parameters
+        ----------
+        X : {ndarray, csr_array} of shape (n_samples, n_features)
+            Features; mostly zero ones are sparse.
+        Y, observed : ndarray of shape (n_samples, n_labels)
+            Labels, and the entries to learn from.
+
+        Returns
+        -------
+        honest : ndarray of shape (n_samples, n_labels)
+            Out-of-fold scores.
+        """
+        if sparse.issparse(X):
+            # liblinear knows only short indices.
+            X = csr_array(X, dtype=np.float64)
+            X.indices, X.indptr = X.indices.astype("i4"), X.indptr.astype("i4")
+        honest = np.empty(Y.shape)
+        for train, test in _folds(len(Y), self.random_state):
+            self._fit_labels(X[train], Y[train], observed[train])
+            honest[test] = self.predict(X[test])
+        self._fit_labels(X, Y, observed)
+        return honest
+
+    def _fit_labels(self, X, Y, observed):
+        strengths = (0.3, 1.0) if sparse.issparse(X) else (0.03, 0.1)
+        means = label_means(Y, observed)
+        # A constant label keeps its mean: 0 and 1 up to rounding.
+        constant = np.where(observed.any(axis=0), 40 * (2 * means - 1), _logit(means))
+        self.intercepts_ = np.tile(constant, (len(strengths), 1))
+        empty = csr_array((1, X.shape[1]))
+        rows = [[empty] * Y.shape[1] for _ in strengths]
+        checked = {"assume_finite": True, "skip_parameter_validation": True}
+        for j in range(Y.shape[1]):
+            seen = observed[:, j]
+            target = Y[seen, j]
+            if target.size == 0 or target.min() == target.max():
+                continue
+            part = X if seen.all() else X[seen]
+            for k, strength in enumerate(strengths):
+                level = _without_features(part, target, strength)
+                if level is None:
+                    with config_context(**checked):
+                        model = self._model(strength).fit(part, target)
+                    rows[k][j] = csr_array(model.coef_)
+                    level = model.intercept_[0]
+                self.intercepts_[k, j] = level
+        self.coefs_ = [csr_array(sparse.vstack(part)) for part in rows]
+
+    def _model(self, strength):
+        return LogisticRegression(
+            C=strength,
+            l1_ratio=1.0,
+            solver="liblinear",
+            max_iter=1000,
+            random_state=self.random_state,
+        )
+
+    def predict(self, X):
+        """Scores of new rows.
+
+        Parameters
+        ----------
+        X : {ndarray, csr_array} of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples, n_labels)
+            Mean probability over the strengths.
+        """
+        total = 0.0
+        for coef, intercept in zip(self.coefs_, self.intercepts_):
+            product = X @ coef.T
+            product = product.toarray() if sparse.issparse(product) else product
+            total = total + expit(product + intercept)
+        return total / len(self.coefs_)
+
+
+def _without_features(X, y, strength):
+    """Intercept of an L1 logistic regression that uses no feature, else None.
+
+    liblinear penalises the intercept as well, which moves the mean by 1/C towards one
+    half. No feature enters if none has a gradient above its penalty.
+    """
+    n_rows, step = len(y), 1 / strength
+    mean = np.clip(0.5, (y.sum() - step) / n_rows, (y.sum() + step) / n_rows)
+    if np.abs(X.T @ (y - mean)).max() > step:
+        return None
+    return _logit(mean)
+
+
+def _logit(share):
+    share = np.clip(share, 1e-12, 1 - 1e-12)
+    return np.log(share / (1 - share))
+
+
+class OwnMember(BaseEstimator):
+    """A user's estimator with out-of-bag scores if it has them, else out-of-fold.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A classifier or regressor. If it takes several outputs it is fitted to all
+        labels at once, with what was not observed filled in: the mean of the label, or
+        for a classifier its more frequent value. If not, one clone per label is fitted
+        to the rows where the label was observed.
+    random_state : int, default=None
+        Seed of the folds.
+
+    Attributes
+    ----------
+    models_ : list of (columns, estimator)
+        Fitted clones, and which labels each predicts.
+    means_ : ndarray of shape (n_labels,)
+        Scores of the labels that do not vary.
+    """
+
+    def __init__(self, estimator, random_state=None):
+        self.estimator = estimator
+        self.random_state = random_state
+
+    def fit_honest(self, X, Y, observed):
+        """Fit the estimator, and five folds unless it has out-of-bag scores.
+
+        Parameters
+        ----------
+        X : {ndarray, csr_array} of shape (n_samples, n_features)
+            Features as the user gave them.
+        Y, observed : ndarray of shape (n_samples, n_labels)
+            Complete targets, and which of them were observed.
+
+        Returns
+        -------
+        honest : ndarray of shape (n_samples, n_labels)
+            Out-of-bag or out-of-fold scores.
+        """
+        honest = None
+        self._fit_labels(X, Y, observed)
+        unseen = [_out_of_bag(model, len(columns)) for columns, model in self.models_]
+        if self.models_ and all(scores is not None for scores in unseen):
+            whole = [len(scores) == len(Y) for scores in unseen]
+            if all(whole):
+                honest = leave_one_out_means(Y, observed)
+                for (columns, _), scores in zip(self.models_, unseen):
+                    honest[:, columns] = np.where(
+                        np.isfinite(scores), scores, honest[:, columns]
+                    )
+        if honest is None:
+            honest = np.empty(Y.shape)
+            for train, test in _folds(len(Y), self.random_state):
+                self._fit_labels(X[train], Y[train], observed[train])
+                honest[test] = self.predict(X[test])
+            self._fit_labels(X, Y, observed)
+        return honest
+
+    def _fit_labels(self, X, Y, observed):
+        self.means_ = label_means(Y, observed)
+        if is_classifier(self.estimator):
+            Y = (Y > 0.5).astype(np.int64)
+        known = np.where(observed, Y, np.nan)
+        seen = observed.any(axis=0)
+        known = known[:, seen]
+        varies = np.flatnonzero(seen)[np.nanmin(known, axis=0) < np.nanmax(known, 0)]
+        if _takes_several(self.estimator):
+            groups = [varies] if varies.size else []
+        else:
+            groups = [varies[k : k + 1] for k in range(varies.size)]
+        self.models_ = []
+        for columns in groups:
+            rows = observed[:, columns[0]] if len(columns) == 1 else slice(None)
+            target = Y[rows][:, columns]
+            model = clone(self.estimator)
+            model.fit(X[rows], target.ravel() if len(columns) == 1 else target)
+            self.models_.append((columns, model))
+
+    def predict(self, X):
+        """Scores of new rows.
+
+        Parameters
+        ----------
+        X : {ndarray, csr_array} of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples, n_labels)
+            Probabilities, squashed decision values, or predictions.
+        """
+        scores = np.tile(self.means_, (X.shape[0], 1))
+        for columns, model in self.models_:
+            scores[:, columns] = _scores(model, X, len(columns))
+        return scores
+
+
+def _takes_several(estimator):
+    tags = get_tags(estimator)
+    if is_classifier(estimator):
+        return tags.classifier_tags is not None and tags.classifier_tags.multi_label
+    return tags.target_tags.multi_output
+
+
+def _scores(model, X, n_labels):
+    if hasattr(model, "predict_proba"):
+        return _positive(model.predict_proba(X), n_labels)
+    if hasattr(model, "decision_function"):
+        return expit(np.reshape(model.decision_function(X), (X.shape[0], n_labels)))
+    return np.reshape(model.predict(X), (X.shape[0], n_labels))
+
+
+def _positive(proba, n_labels):
+    """Probabilities of the ones, whichever of scikit-learn's shapes they come in."""
+    if isinstance(proba, list):
+        return np.column_stack([part[:, 1] for part in proba])
+    proba = np.asarray(proba)
+    if proba.ndim == 3:
+        return proba[:, 1, :]
+    return proba[:, 1:] if n_labels == 1 and proba.shape[1] == 2 else proba
+
+
+def _out_of_bag(model, n_labels):
+    """Out-of-bag scores of a fitted model, or None."""
+    if hasattr(model, "oob_decision_function_"):
+        return _positive(model.oob_decision_function_, n_labels)
+    if hasattr(model, "oob_prediction_"):
+        return np.reshape(model.oob_prediction_, (-1, n_labels))
+    return None
