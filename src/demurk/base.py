@@ -6,13 +6,14 @@
 from dataclasses import dataclass, field, fields
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils.validation import validate_data
 
 from demurk.labels import LabelTags, check_labels
 
-__all__ = ["DemurkEstimator", "DemurkTags", "LabelOutputMixin"]
+__all__ = ["DemurkEstimator", "DemurkTags", "LabelOutputMixin", "narrow_indices"]
 
 
 @dataclass
@@ -65,17 +66,28 @@ class DemurkEstimator(BaseEstimator):
             observed=observed,
             missing=tags.missing,
         )
-        return X, labels
+        return narrow_indices(X), labels
 
     def _validate_new(self, X):
         """Check the X of a method that comes after `fit`."""
-        return validate_data(
+        X = validate_data(
             self,
             X,
             accept_sparse="csr",
             dtype=[np.float64, np.float32],
             reset=False,
         )
+        return narrow_indices(X)
+
+
+def narrow_indices(X):
+    """Indices of a sparse X in 32 bits where they fit; trees take no others."""
+    if not issparse(X) or X.indices.dtype == np.int32:
+        return X
+    if max(*X.shape, X.nnz) > np.iinfo(np.int32).max:
+        return X
+    parts = X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)
+    return type(X)(parts, shape=X.shape)
 
 
 class LabelOutputMixin:
