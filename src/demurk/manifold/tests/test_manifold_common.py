@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy.sparse import csr_array
-from sklearn.base import clone, is_classifier
+from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from demurk.manifold import (
     CCDR,
@@ -35,20 +34,6 @@ ESTIMATORS = [
     SLapEig(),
 ]
 SUPERVISED = [e for e in ESTIMATORS if not isinstance(e, LaplacianEigenmaps)]
-
-
-def expected_failures(estimator):
-    if is_classifier(estimator):
-        return {"check_classifiers_classes": "-1 means unlabelled, not a class"}
-    return {}
-
-
-@pytest.mark.filterwarnings("ignore::UserWarning")
-@parametrize_with_checks(
-    ESTIMATORS, expected_failed_checks=expected_failures, xfail_strict=True
-)
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 @pytest.fixture

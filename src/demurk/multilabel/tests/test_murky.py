@@ -58,7 +58,7 @@ def expected_failures(estimator):
 # "f1" predicts below one half on purpose, which one of the checks does not expect.
 @parametrize_with_checks(
     [
-        MurkyClassifier("fast", target="hamming", n_estimators=5),
+        # The pools are checked with all other estimators.
         MurkyClassifier(
             ["rf", KNeighborsClassifier(3)], target="hamming", n_estimators=5
         ),

@@ -9,23 +9,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.linalg import solve_sylvester
 from scipy.sparse import csr_array
 from sklearn.datasets import load_digits
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from demurk.graph import affinity, nearest_neighbors
 from demurk.metrics import micro_f1
 from demurk.propagation._mlgfhf import MLGFHF, label_laplacian, solve_harmonic
-
-
-@parametrize_with_checks(
-    [MLGFHF()],
-    expected_failed_checks=lambda _: {
-        "check_classifiers_classes": "-1 means unlabelled, not a class",
-        "check_classifier_multioutput": "labels count from 0.3 on, not from one half",
-    },
-    xfail_strict=True,
-)
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 @pytest.fixture
