@@ -86,6 +86,6 @@ ax.axhline(
     label="PL-kNN with CENDA's confidences as votes",
 )
 ax.set(xticks=places, xticklabels=learners, ylim=(0, 1), ylabel="accuracy", title=name)
-ax.legend(frameon=False, loc="lower right")
+ax.legend(frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.1), ncols=2)
 ax.spines[["top", "right"]].set_visible(False)
 plt.show()
