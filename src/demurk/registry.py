@@ -46,6 +46,7 @@ class Method:
 
 _NOISY = "noisy, mostly missing"
 _CANDIDATES = "one of several candidates"
+_EXTRAS = "true ones among extras"
 METHODS = (
     Method("MurkyClassifier", "multilabel", "classify", _NOISY, "demurk"),
     Method("LabelAudit", "audit", "clean", _NOISY, "demurk"),
@@ -95,6 +96,25 @@ METHODS = (
     Method("SLE", "manifold", "map", "trusted", "Raducanu 2012"),
     Method("LaplacianEigenmaps", "manifold", "map", "none", "Belkin and Niyogi 2003"),
     Method("SSDRMC", "manifold", "map", "mostly missing", "Qian and Davidson 2010"),
+    Method(
+        "PMLLCom",
+        "partial_multilabel",
+        "classify",
+        _EXTRAS,
+        "Yu et al. 2020",
+    ),
+    Method("PMLLRS", "partial_multilabel", "classify", _EXTRAS, "Sun et al. 2019"),
+    Method("PMLNI", "partial_multilabel", "classify", _EXTRAS, "Xie and Huang 2020"),
+    Method("FPML", "partial_multilabel", "classify", _EXTRAS, "Yu et al. 2018"),
+    Method("DRAMA", "partial_multilabel", "classify", _EXTRAS, "Wang et al. 2019"),
+    Method(
+        "PARTICLE", "partial_multilabel", "classify", _EXTRAS, "Fang and Zhang 2019"
+    ),
+    Method("PMLfp", "partial_multilabel", "classify", _EXTRAS, "Xie and Huang 2018"),
+    Method("PMLlc", "partial_multilabel", "classify", _EXTRAS, "Xie and Huang 2018"),
+    Method("PLST", "multilabel", "classify", "trusted", "Tai and Lin 2012"),
+    Method("CPLST", "multilabel", "classify", "trusted", "Chen and Lin 2012"),
+    Method("REML", "multilabel", "classify", "trusted", "Xu et al. 2016"),
 )
 
 

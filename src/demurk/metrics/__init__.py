@@ -4,6 +4,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 from demurk.metrics._classification import hamming_loss, macro_f1, micro_f1
+from demurk.metrics._noise import noise_report
 from demurk.metrics._ranking import (
     average_precision,
     coverage,
@@ -19,6 +20,7 @@ __all__ = [
     "macro_f1",
     "micro_f1",
     "multilabel_report",
+    "noise_report",
     "one_error",
     "ranking_loss",
 ]

@@ -1,0 +1,356 @@
+"""What the room shares: candidates, confidences, noise scores, thresholds, labels."""
+
+# Authors: The demurk developers
+# SPDX-License-Identifier: BSD-3-Clause
+
+from dataclasses import dataclass
+from numbers import Real
+
+import numpy as np
+from scipy.linalg import lstsq
+from scipy.sparse import csr_array, issparse
+from scipy.special import expit, softmax
+from sklearn.base import ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from demurk.base import DemurkEstimator, LabelOutputMixin
+from demurk.labels import LabelTags
+from demurk.utils._compat import Interval, StrOptions
+
+__all__ = [
+    "THRESHOLD",
+    "LinearPartialMultiLabelClassifier",
+    "PartialMultiLabelClassifier",
+    "ScoreClassifier",
+    "TrainingRows",
+    "as_rows",
+    "best_cuts",
+    "cardinality_threshold",
+    "dealt",
+    "kept_candidates",
+    "label_order",
+    "linear_threshold",
+    "on_candidates",
+]
+
+# How far a cut lies beyond all scores, where it must.
+END = 0.1
+
+THRESHOLD = [
+    StrOptions({"cardinality", "linear"}),
+    Interval(Real, None, None, closed="neither"),
+]
+
+
+def as_rows(X):
+    """Features in float64, sparse ones as csr_array."""
+    if issparse(X):
+        return csr_array(X, dtype=np.float64)
+    return np.asarray(X, dtype=np.float64)
+
+
+class ScoreClassifier(LabelOutputMixin, ClassifierMixin, DemurkEstimator):
+    """Base of classifiers that score every label and cut at a threshold.
+
+    A method gives scores (n, q), larger is better, and sets `threshold_`.
+    """
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        return tags
+
+    def _scores(self, X):
+        """Scores of checked samples, (n, q)."""
+        raise NotImplementedError
+
+    def _checked_scores(self, X):
+        check_is_fitted(self)
+        return self._scores(as_rows(self._validate_new(X)))
+
+    def decision_function(self, X):
+        """Scores of the labels less the threshold.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples, n_labels) or (n_samples,)
+            Positive for the labels that are predicted; they rank the labels of a
+            sample. If `fit` had a 1-D y no threshold applies, and with two classes
+            this is the score of the second one less that of the first.
+        """
+        scores = self._checked_scores(X)
+        if not self._single:
+            return scores - cuts(scores, self.threshold_)
+        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+
+    def predict_proba(self, X):
+        """Scores of the labels between zero and one.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        proba : ndarray of shape (n_samples, n_labels)
+            A rising function of the decision function that is one half at the
+            threshold. It ranks labels and is not calibrated. Rows sum to one only if
+            `fit` had a 1-D y.
+        """
+        scores = self._checked_scores(X)
+        if self._single:
+            return softmax(scores, axis=1)
+        return expit(scores - cuts(scores, self.threshold_))
+
+    def predict(self, X):
+        """Labels of samples.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples, n_labels) or (n_samples,)
+            0/1 for each label, or one class per sample if `fit` had a 1-D y.
+        """
+        scores = self._checked_scores(X)
+        if self._single:
+            return self.classes_[scores.argmax(axis=1)]
+        return (scores > cuts(scores, self.threshold_)).astype(np.int64)
+
+
+@dataclass(frozen=True)
+class TrainingRows:
+    """What a fit learns from.
+
+    Attributes
+    ----------
+    X : {ndarray, csr_array} of shape (n_labeled, d)
+        Features of the labelled rows in float64.
+    candidates : csr_array of shape (n_labeled, q)
+        One where a label is a candidate, columns sorted in each row.
+    labeled : ndarray of shape (n,), bool
+        The rows that are labelled.
+    others : {ndarray, csr_array} of shape (n - n_labeled, d)
+        Features of the rows that are left out.
+    """
+
+    X: np.ndarray | csr_array
+    candidates: csr_array
+    labeled: np.ndarray
+    others: np.ndarray | csr_array
+
+    def on_all_rows(self, values):
+        """Values of the candidates as (n, q); rows left out hold nothing."""
+        Y = self.candidates
+        counts = np.zeros(len(self.labeled), dtype=Y.indptr.dtype)
+        counts[self.labeled] = np.diff(Y.indptr)
+        indptr = np.concatenate([[0], np.cumsum(counts)])
+        shape = len(self.labeled), Y.shape[1]
+        return csr_array((values, Y.indices.copy(), indptr), shape=shape)
+
+
+class PartialMultiLabelClassifier(ScoreClassifier):
+    """Base of the classifiers that learn from candidates of which some are true.
+
+    A method has a parameter `threshold`, and ends its `fit` with `_set_results`.
+    """
+
+    _label_tags = LabelTags(kinds=("multi_candidates",), missing=True)
+
+    def _validate_candidates(self, X, y, observed):
+        """Check X and y once per fit.
+
+        An entry that was not observed cannot be excluded, and is a candidate; a row
+        without any observed entry is left out.
+        """
+        X, labels = self._validate_fit(X, y, observed=observed)
+        self._set_classes(labels)
+        labeled = labels.labeled
+        possible = (labels.values > 0) | ~labels.observed
+        candidates = csr_array(possible[labeled].astype(np.float64))
+        if candidates.nnz == 0:
+            raise ValueError(
+                "y has no candidate label in any row, from which nothing can be "
+                "learned: mark possible labels with 1."
+            )
+        X = as_rows(X)
+        rows = X if labeled.all() else X[labeled]
+        return TrainingRows(rows, candidates, labeled, X[~labeled])
+
+    def _set_results(self, scores, confidences, data):
+        """Set the noise scores and the threshold.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n_labeled, q)
+            What the fitted model gives the training rows.
+        confidences : ndarray of shape (n_candidates,)
+            Belief that a candidate is true, about 1 for a true and 0 for a wrong one,
+            in the order in which the candidates are stored.
+        data : TrainingRows
+            What was learned from.
+        """
+        self.noise_scores_ = data.on_all_rows(1 - confidences)
+        self.threshold_ = self._threshold(scores, confidences, data.candidates)
+        return self
+
+    def _threshold(self, scores, confidences, candidates):
+        if not isinstance(self.threshold, str):
+            return float(self.threshold)
+        kept = kept_candidates(confidences)
+        if self.threshold == "cardinality":
+            return cardinality_threshold(scores, np.count_nonzero(kept))
+        labels = candidates.astype(bool)
+        labels.data[:] = kept
+        return linear_threshold(scores, labels.toarray())
+
+    @property
+    def _early_threshold(self):
+        """A cut for a model that is still being fitted."""
+        return 0.5 if isinstance(self.threshold, str) else float(self.threshold)
+
+
+class LinearPartialMultiLabelClassifier(PartialMultiLabelClassifier):
+    """Base of the methods whose scores are ``X coef_' + intercept_``.
+
+    The confidence in a candidate is its fitted score.
+    """
+
+    def _scores(self, X):
+        return X @ self.coef_.T + self.intercept_
+
+    def _set_linear(self, learned, data):
+        """Set the attributes of the model, then what follows from its scores."""
+        for name, value in learned.items():
+            setattr(self, name, value)
+        scores = self._scores(data.X)
+        return self._set_results(scores, on_candidates(scores, data.candidates), data)
+
+
+def on_candidates(values, candidates):
+    """Entries of a matrix where the candidates are, in the order they are stored."""
+    rows = np.repeat(np.arange(candidates.shape[0]), np.diff(candidates.indptr))
+    return values[rows, candidates.indices]
+
+
+def kept_candidates(confidences):
+    """The most credible candidates, as many as the confidences add up to.
+
+    More where the last ones are equally credible.
+    """
+    expected = np.rint(np.clip(confidences, 0, 1).sum())
+    n_kept = int(np.clip(expected, 1, len(confidences)))
+    n_left_out = len(confidences) - n_kept
+    return confidences >= np.partition(confidences, n_left_out)[n_left_out]
+
+
+def cardinality_threshold(scores, n_labels):
+    """One cut for all scores that leaves `n_labels` of them above.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n, q)
+        Scores of the training rows.
+    n_labels : int
+        Number of labels that all rows together should get.
+
+    Returns
+    -------
+    threshold : float
+        Half way between the last score above and the first one below, or 0.1 below
+        all of them.
+    """
+    n_below = scores.size - n_labels
+    if n_below <= 0:
+        return float(scores.min() - END)
+    flat = np.partition(scores, (n_below - 1, n_below), axis=None)
+    return float((flat[n_below - 1] + flat[n_below]) / 2)
+
+
+def best_cuts(scores, labels):
+    """Cut of each row that puts the fewest labels on the wrong side.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n, q)
+        Scores.
+    labels : ndarray of shape (n, q), bool
+        Labels that should be above the cut.
+
+    Returns
+    -------
+    cuts : ndarray of shape (n,)
+        Midpoint between two neighbouring scores, or 0.1 beyond the ends; the lowest
+        of those that are equally good.
+    """
+    order = np.argsort(scores, axis=1, kind="stable")
+    ordered = np.take_along_axis(scores, order, axis=1)
+    wanted = np.take_along_axis(labels, order, axis=1)
+    # With the cut after the first m scores: wanted ones below, others above.
+    below = np.cumsum(wanted, axis=1)
+    above = np.cumsum(~wanted[:, ::-1], axis=1)[:, ::-1]
+    mistakes = np.empty((len(scores), scores.shape[1] + 1), dtype=np.intp)
+    mistakes[:, 0], mistakes[:, -1] = above[:, 0], below[:, -1]
+    mistakes[:, 1:-1] = below[:, :-1] + above[:, 1:]
+    points = np.empty(mistakes.shape)
+    points[:, 0], points[:, -1] = ordered[:, 0] - END, ordered[:, -1] + END
+    points[:, 1:-1] = (ordered[:, :-1] + ordered[:, 1:]) / 2
+    # A midpoint of two equal scores separates nothing.
+    mistakes[:, 1:-1][ordered[:, :-1] == ordered[:, 1:]] = scores.shape[1] + 1
+    return points[np.arange(len(points)), mistakes.argmin(axis=1)]
+
+
+def linear_threshold(scores, labels):
+    """Cut of a row as a linear function of its scores, by least squares.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n, q)
+        Scores of the training rows.
+    labels : ndarray of shape (n, q), bool
+        Labels believed to be true; never the hidden truth.
+
+    Returns
+    -------
+    weights : ndarray of shape (q + 1,)
+        Weight of each score, and the intercept.
+    """
+    design = np.column_stack([scores, np.ones(len(scores))])
+    # Scores of a ranking sum to zero in each row; the shortest weights are taken.
+    return lstsq(design, best_cuts(scores, labels), cond=1e-8)[0]
+
+
+def cuts(scores, threshold):
+    """Cuts of some rows under a fitted threshold of either kind."""
+    if np.ndim(threshold) == 0:
+        return threshold
+    return (scores @ threshold[:-1] + threshold[-1])[:, np.newaxis]
+
+
+def label_order(X, candidates):
+    """An order of the labels that depends on what they are, not on where they stand.
+
+    For methods in which rounding or ties would let the order of the labels count.
+    """
+    probe = X @ np.cos(np.arange(1.0, X.shape[1] + 1))
+    return np.argsort(candidates.T @ probe, kind="stable")
+
+
+def dealt(values, keys):
+    """Give the rows of `values` to the owners of the keys, smallest key first.
+
+    A random start that is dealt by what the owners are, rather than by their place,
+    does not depend on the order of samples or labels.
+    """
+    out = np.empty_like(values)
+    out[np.argsort(keys, kind="stable")] = values
+    return out

@@ -1,0 +1,397 @@
+"""Partial multi-label learning by credible label elicitation."""
+
+# Authors: The demurk developers
+# SPDX-License-Identifier: BSD-3-Clause
+
+from numbers import Integral, Real
+
+import numpy as np
+from scipy.sparse import csr_array
+from sklearn.model_selection import KFold
+from sklearn.svm import LinearSVC
+from sklearn.utils import check_random_state
+
+from demurk.graph import nearest_neighbors
+from demurk.partial_label._ipal import reconstruction_graph
+from demurk.partial_multilabel._base import PartialMultiLabelClassifier, on_candidates
+from demurk.utils._compat import (
+    CallbackSupportMixin,
+    Interval,
+    StrOptions,
+    _fit_context,
+)
+from demurk.utils._progress import fit_progress
+
+__all__ = ["PARTICLE"]
+
+# Propagation ends when the confidences move by less than this.
+TOL = 1e-5
+MAX_STEPS = 1000
+
+
+class PARTICLE(CallbackSupportMixin, PartialMultiLabelClassifier):
+    """Partial multi-label learning by credible label elicitation (PARTICLE).
+
+    Candidates are propagated among near samples, those that stand out are called
+    credible, and a linear classifier for each pair of labels learns from them. A
+    virtual label separates the labels of a sample from the others. For up to some
+    dozens of labels, as there are q (q - 1) / 2 pairs.
+
+    Read more in the :ref:`User Guide <partial_multilabel>`.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=10
+        Neighbours of a sample.
+    alpha : float, default=0.95
+        How much a sample listens to its neighbours, in [0, 1).
+    credibility : float, default=0.9
+        A candidate whose confidence, scaled to [0, 1] in its row, reaches this is
+        credible.
+    C : float, default=1.0
+        Inverse penalty of the linear classifiers.
+    decision : {"virtual", "map"}, default="virtual"
+        How votes become labels: those with more votes than the virtual label, or those
+        that are more likely than not given their number of votes.
+    n_folds : int, default=10
+        Each fold of the samples is judged by the others.
+    smoothing : float, default=1.0
+        Pseudo-count of ``decision="map"``.
+    neighbors : {"exact", "approx"}, default="exact"
+        How neighbours are found.
+    n_jobs : int, default=None
+        Processes for the neighbour search.
+    random_state : int, RandomState instance or None, default=0
+        Seed of the folds.
+
+    Attributes
+    ----------
+    confidences_ : ndarray of shape (n_labeled, n_labels)
+        Confidence in each label, as the other folds see it, scaled to [0, 1] in a row.
+    credible_ : ndarray of shape (n_labeled, n_labels), bool
+        Credible labels.
+    noise_scores_ : csr_array of shape (n_samples, n_labels)
+        How suspect each candidate is: one minus its confidence.
+    pairs_ : ndarray of shape (n_classifiers, 2)
+        Labels between which each classifier decides; the virtual label has the number
+        n_labels.
+    coef_ : ndarray of shape (n_classifiers, n_features)
+        Classifiers, positive for the first label of the pair.
+    intercept_ : ndarray of shape (n_classifiers,)
+        Their intercepts.
+    accuracies_ : ndarray of shape (n_classifiers,)
+        Share of its samples that a classifier puts right: the weight of its vote.
+    posterior_ : ndarray of shape (n_labels, n_labels)
+        Probability of a label given its number of votes; for ``decision="map"`` only.
+    threshold_ : float
+        Zero for the virtual label, one half for "map".
+    classes_ : ndarray of shape (n_labels,)
+        Class values of a 1-D y, column names of a frame, or 0, 1, ...
+    n_features_in_ : int
+        Number of features seen during `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, when X had string column names.
+
+    See Also
+    --------
+    DRAMA : Smooths confidences and boosts trees.
+
+    Notes
+    -----
+    With T the non-negative weights with which neighbours rebuild a sample, rows summing
+    to one, and Y the candidates, confidences are propagated by ``P = (alpha T P +
+    (1 - alpha) Y) * Y``, rows scaled to sum one [1]_. Then each label is scaled to the
+    mass it has in Y and each row to [0, 1]. A sample of another fold has the
+    confidences of its neighbours, weighted by ``1 - d / sum(d)``.
+
+    A classifier of the pair (l, m) learns from samples in which l is credible and m no
+    candidate, and the reverse; that of (l, virtual) from samples in which l is
+    credible, or no candidate. A pair with samples on one side only votes for it.
+
+    The public code lets a sample be its own neighbour, which then rebuilds it alone
+    and leaves its candidates as they are, and takes the counts of "map" from the test
+    labels. Neither is done here. It also calls non-candidates credible where no
+    candidate reaches the bound; here the best candidate is taken, as zeros are trusted.
+
+    Time O(n^2 D) for the searches, O(n k q) a step of the propagation and q^2 / 2
+    classifiers of O(n D) a step; memory O(q^2 D + n q).
+
+    References
+    ----------
+    .. [1] J.-P. Fang, M.-L. Zhang, "Partial multi-label learning via credible label
+       elicitation", AAAI 2019.
+
+    Examples
+    --------
+    >>> from demurk.datasets import make_multilabel_blocks
+    >>> from demurk.labels import add_noisy_labels
+    >>> from demurk.partial_multilabel import PARTICLE
+    >>> toy = make_multilabel_blocks(200, random_state=0)
+    >>> candidates = add_noisy_labels(toy.target, random_state=0).labels
+    >>> PARTICLE().fit(toy.data, candidates).predict(toy.data).shape
+    (200, 4)
+    """
+
+    _parameter_constraints: dict = {
+        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "alpha": [Interval(Real, 0, 1, closed="left")],
+        "credibility": [Interval(Real, 0, 1, closed="right")],
+        "C": [Interval(Real, 0, None, closed="neither")],
+        "decision": [StrOptions({"virtual", "map"})],
+        "n_folds": [Interval(Integral, 2, None, closed="left")],
+        "smoothing": [Interval(Real, 0, None, closed="left")],
+        "neighbors": [StrOptions({"exact", "approx"})],
+        "n_jobs": [Integral, None],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        n_neighbors=10,
+        *,
+        alpha=0.95,
+        credibility=0.9,
+        C=1.0,
+        decision="virtual",
+        n_folds=10,
+        smoothing=1.0,
+        neighbors="exact",
+        n_jobs=None,
+        random_state=0,
+    ):
+        self.n_neighbors = n_neighbors
+        self.alpha = alpha
+        self.credibility = credibility
+        self.C = C
+        self.decision = decision
+        self.n_folds = n_folds
+        self.smoothing = smoothing
+        self.neighbors = neighbors
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y, observed=None):
+        """Elicit credible labels and train a classifier for each pair.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features.
+        y : array-like of shape (n_samples, n_labels) or (n_samples,)
+            Candidates: 1 for a label that may be true, 0 for one that is not, -1 where
+            that is not known, which makes the label a candidate too. Rows of -1 are
+            left out. A 1-D y gives each sample its one class.
+        observed : array-like of bool of shape (n_samples,) or \
+                (n_samples, n_labels), default=None
+            What was observed, when y is sparse; overrides -1.
+
+        Returns
+        -------
+        self : object
+            The fitted classifier.
+        """
+        data = self._validate_candidates(X, y, observed)
+        candidates = data.candidates.toarray() > 0
+        with fit_progress(self, 2, X, y) as stage:
+            with stage("credible labels"):
+                self.confidences_ = self._confidences(data.X, candidates)
+                self.credible_ = credible_labels(
+                    self.confidences_, candidates, self.credibility
+                )
+            with stage("classifiers"):
+                self._fit_pairs(data.X, candidates)
+        self.noise_scores_ = data.on_all_rows(
+            1 - on_candidates(self.confidences_, data.candidates)
+        )
+        self.threshold_ = 0.0
+        if self.decision == "map":
+            self._fit_posterior(data.X)
+            self.threshold_ = 0.5
+        return self
+
+    def _confidences(self, X, candidates):
+        """Confidences of each fold, as the others see it."""
+        n = X.shape[0]
+        if n < 4:  # too few to be judged by others
+            return candidates.astype(np.float64)
+        rng = check_random_state(self.random_state)
+        # Dealt by the features, so that the order of the samples does not matter.
+        order = np.argsort(X @ rng.normal(size=X.shape[1]), kind="stable")
+        folds = KFold(min(self.n_folds, n // 2), shuffle=True, random_state=rng)
+        found = np.empty(candidates.shape)
+        for train, test in folds.split(order):
+            train, test = order[train], order[test]
+            P = propagated(self._weights(X[train]), candidates[train], self.alpha)
+            near = self._search(X[train], X[test])
+            found[test] = scaled_rows(near_votes(near) @ P, candidates[test])
+        return found
+
+    def _search(self, X, queries=None):
+        return nearest_neighbors(
+            X,
+            self.n_neighbors,
+            queries=queries,
+            method=self.neighbors,
+            n_jobs=self.n_jobs,
+        ).distances
+
+    def _weights(self, X):
+        found = self._search(X)
+        return reconstruction_graph(X, found.indices.reshape(X.shape[0], -1))
+
+    def _fit_pairs(self, X, candidates):
+        """Train all classifiers; a virtual label stands behind the others."""
+        n_labels = candidates.shape[1]
+        credible = np.column_stack([self.credible_, np.ones(len(candidates), bool)])
+        excluded = np.column_stack([~candidates, np.zeros(len(candidates), bool)])
+        firsts, seconds = np.triu_indices(n_labels + 1, 1)
+        models = []
+        for first, second in zip(firsts, seconds):
+            # Against the virtual label: credible, or no candidate.
+            rival_is_out = excluded[:, second] | (second == n_labels)
+            for_first = credible[:, first] & rival_is_out
+            for_second = credible[:, second] & excluded[:, first]
+            models.append(fit_pair(X, for_first, for_second, self.C))
+        self.pairs_ = np.column_stack([firsts, seconds])
+        self.coef_ = np.array([model[0] for model in models])
+        self.intercept_ = np.array([model[1] for model in models])
+        self.accuracies_ = np.array([model[2] for model in models])
+
+    def _votes(self, X, weights):
+        """Votes that each label and the virtual one get, (n, q + 1)."""
+        n_labels = len(self.classes_)
+        first_wins = X @ self.coef_.T + self.intercept_ > 0
+        places = np.arange(len(weights))
+
+        def counts(column):
+            return csr_array(
+                (weights, (places, self.pairs_[:, column])),
+                shape=(len(weights), n_labels + 1),
+            )
+
+        return first_wins @ counts(0) + ~first_wins @ counts(1)
+
+    def _pair_counts(self, X):
+        """Number of pairs, without the virtual label, that a label wins."""
+        real = (self.pairs_[:, 1] < len(self.classes_)) & (self.accuracies_ > 0)
+        votes = self._votes(X, real.astype(np.float64))
+        return np.rint(votes[:, :-1]).astype(np.intp)
+
+    def _fit_posterior(self, X):
+        # The room of MLkNN imports this one for its solvers.
+        from demurk.multilabel._mlknn import fit_posterior
+
+        counts, labels = self._pair_counts(X), self.credible_
+        self.posterior_ = fit_posterior(
+            counts,
+            labels.astype(np.float64),
+            np.ones_like(labels),
+            labels.shape[1] - 1,
+            self.smoothing,
+        )
+
+    def _scores(self, X):
+        if self.decision == "map":
+            counts = self._pair_counts(X)
+            return self.posterior_[np.arange(counts.shape[1]), counts]
+        votes = self._votes(X, self.accuracies_)
+        return (votes[:, :-1] - votes[:, -1:]) / len(self.classes_)
+
+
+def propagated(graph, candidates, alpha):
+    """Confidences among samples that rebuild each other, rows scaled to [0, 1].
+
+    Parameters
+    ----------
+    graph : csr_array of shape (n, n)
+        Weights of the neighbours, rows summing to one.
+    candidates : ndarray of shape (n, q), bool
+        Candidates.
+    alpha : float
+        Share of the neighbours, below 1.
+
+    Returns
+    -------
+    confidences : ndarray of shape (n, q)
+        Zero outside the candidates; the best candidate of a row has one.
+    """
+    given = candidates.astype(np.float64)
+    P = row_shares(given)
+    for _ in range(MAX_STEPS):
+        updated = row_shares((alpha * (graph @ P) + (1 - alpha) * given) * candidates)
+        moved = np.linalg.norm(updated - P)
+        P = updated
+        if moved < TOL:
+            break
+    mass = P.sum(axis=0)
+    P = P * (given.sum(axis=0) / np.where(mass > 0, mass, 1))
+    return scaled_rows(P, candidates)
+
+
+def row_shares(values):
+    """Rows scaled to sum one; rows of zeros stay."""
+    total = values.sum(axis=1, keepdims=True)
+    return values / np.where(total > 0, total, 1)
+
+
+def scaled_rows(values, candidates):
+    """Rows scaled to [0, 1]; where all entries are equal the candidates have one."""
+    low = values.min(axis=1, keepdims=True)
+    width = values.max(axis=1, keepdims=True) - low
+    scaled = (values - low) / np.where(width > 0, width, 1)
+    return np.where(width > 0, scaled, candidates)
+
+
+def near_votes(distances):
+    """Weights ``1 - d / sum(d)`` of the neighbours, from their distances."""
+    n, k = distances.shape[0], distances.nnz // distances.shape[0]
+    d = distances.data.reshape(n, k).astype(np.float64)
+    total = d.sum(axis=1, keepdims=True)
+    # A single neighbour, or several at distance zero, count fully.
+    weights = 1 - d / np.where(total > 0, total, 1) if k > 1 else np.ones((n, 1))
+    return csr_array(
+        (weights.ravel(), distances.indices, distances.indptr), shape=distances.shape
+    )
+
+
+def credible_labels(confidences, candidates, bound):
+    """Candidates that reach the bound, or else the best candidate of the row."""
+    credible = candidates & (confidences >= bound)
+    lost = np.flatnonzero(candidates.any(axis=1) & ~credible.any(axis=1))
+    inside = np.where(candidates[lost], confidences[lost], -np.inf)
+    credible[lost, inside.argmax(axis=1)] = True
+    return credible
+
+
+def fit_pair(X, for_first, for_second, C):
+    """Linear classifier between two sets of samples.
+
+    Parameters
+    ----------
+    X : {ndarray, csr_array} of shape (n, d)
+        Features.
+    for_first, for_second : ndarray of shape (n,), bool
+        Samples of both sides.
+    C : float
+        Inverse penalty.
+
+    Returns
+    -------
+    coef : ndarray of shape (d,)
+        Weights, positive for the first side.
+    intercept : float
+        Intercept.
+    accuracy : float
+        Share of the samples put right; 0 if there are none.
+    """
+    used = np.flatnonzero(for_first ^ for_second)
+    side = for_first[used]
+    zero = np.zeros(X.shape[1])
+    if used.size == 0:
+        return zero, 0.0, 0.0
+    if side.all() or not side.any():
+        return zero, 1.0 if side[0] else -1.0, 1.0
+    # The primal solver draws no random numbers.
+    model = LinearSVC(C=C, dual=False).fit(X[used], side)
+    return model.coef_[0], model.intercept_[0], model.score(X[used], side)

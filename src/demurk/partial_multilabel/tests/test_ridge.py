@@ -1,0 +1,53 @@
+"""Ridge regression and principal axes against scikit-learn and plain algebra."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.sparse import csr_array
+from sklearn.linear_model import Ridge
+
+from demurk.partial_multilabel import _ridge
+from demurk.partial_multilabel._ridge import CenteredRidge, FeatureBasis
+
+
+@pytest.fixture(params=["tall", "wide"])
+def data(request, rng):
+    shape = (30, 7) if request.param == "tall" else (9, 20)
+    X = rng.normal(size=shape) + 3
+    X[:, 2] = 5.0  # a constant feature
+    X[np.abs(X) < 2.5] = 0
+    return X, rng.normal(size=(shape[0], 4)) + 1
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("fit_intercept", [False, True])
+@pytest.mark.parametrize("dense_limit", [7000, 2], ids=["factor", "iterations"])
+def test_equals_scikit_learn(data, sparse, fit_intercept, dense_limit, monkeypatch):
+    X, T = data
+    monkeypatch.setattr(_ridge, "MAX_DENSE", dense_limit)
+    ridge = CenteredRidge(
+        csr_array(X) if sparse else X, 0.7, fit_intercept=fit_intercept
+    )
+    coef, intercept = ridge.solve(T)
+    expected = Ridge(alpha=0.7, fit_intercept=fit_intercept).fit(X, T)
+    assert_allclose(coef, expected.coef_, atol=1e-8)
+    assert_allclose(intercept, expected.intercept_, atol=1e-8)
+    assert_allclose(ridge.fitted(coef, intercept), expected.predict(X), atol=1e-8)
+    again, _ = ridge.solve(T, start=coef)
+    assert_allclose(again, coef, atol=1e-8)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("center", [False, True])
+def test_principal_axes(data, sparse, center, rng):
+    X, _ = data
+    basis = FeatureBasis(csr_array(X) if sparse else X, center=center)
+    Xc = X - X.mean(axis=0) if center else X
+    Q = basis.directions
+    assert_allclose(Q.T @ Q, np.eye(Q.shape[1]), atol=1e-10)
+    Z = basis.coordinates(csr_array(X) if sparse else X)
+    assert_allclose(Z @ Q.T, Xc, atol=1e-9)
+    assert_allclose(Z.T @ Z, np.diag(basis.squares), atol=1e-8)
+    right = rng.normal(size=(3, X.shape[1]))
+    gram = Xc.T @ Xc + 0.3 * np.eye(X.shape[1])
+    assert_allclose(basis.solve(right, 0.3) @ gram, right, atol=1e-9)
