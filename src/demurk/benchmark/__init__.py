@@ -13,6 +13,15 @@ from demurk.benchmark._partial_label import (
     partial_label_folds,
     win_tie_loss,
 )
+from demurk.benchmark._partial_multilabel import (
+    PMLData,
+    PMLSplit,
+    pml_choose,
+    pml_data,
+    pml_score,
+    pml_split,
+    pml_transductive,
+)
 from demurk.benchmark._published import published_results
 from demurk.benchmark._significance import (
     count_best,
@@ -22,6 +31,8 @@ from demurk.benchmark._significance import (
 
 __all__ = [
     "NMLSDRData",
+    "PMLData",
+    "PMLSplit",
     "PartialLabelData",
     "PartialLabelFold",
     "count_best",
@@ -31,6 +42,11 @@ __all__ = [
     "partial_label_accuracy",
     "partial_label_data",
     "partial_label_folds",
+    "pml_choose",
+    "pml_data",
+    "pml_score",
+    "pml_split",
+    "pml_transductive",
     "published_results",
     "wilcoxon_scores",
     "wilcoxon_signed_rank",

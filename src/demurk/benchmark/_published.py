@@ -14,7 +14,7 @@ def published_results(paper):
 
     Parameters
     ----------
-    paper : {"cenda", "nmlsdr"}
+    paper : {"cenda", "nmlsdr", "pml_lcom"}
         Short name of the paper.
 
     Returns
