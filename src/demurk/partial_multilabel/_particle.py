@@ -27,6 +27,7 @@ __all__ = ["PARTICLE"]
 # Propagation ends when the confidences move by less than this.
 TOL = 1e-5
 MAX_STEPS = 1000
+MAX_SVM_STEPS = 10_000
 
 
 class PARTICLE(CallbackSupportMixin, PartialMultiLabelClassifier):
@@ -393,5 +394,5 @@ def fit_pair(X, for_first, for_second, C):
     if side.all() or not side.any():
         return zero, 1.0 if side[0] else -1.0, 1.0
     # The primal solver draws no random numbers.
-    model = LinearSVC(C=C, dual=False).fit(X[used], side)
+    model = LinearSVC(C=C, dual=False, max_iter=MAX_SVM_STEPS).fit(X[used], side)
     return model.coef_[0], model.intercept_[0], model.score(X[used], side)
