@@ -10,6 +10,7 @@ lie at distance 0, and equal distances are ordered by the lowest index.
 # SPDX-License-Identifier: BSD-3-Clause
 
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import gen_batches
 from sklearn.utils.extmath import row_norms
-from threadpoolctl import threadpool_limits  # comes with scikit-learn
+from threadpoolctl import ThreadpoolController  # comes with scikit-learn
 
 from demurk.utils._compat import _openmp_effective_n_threads
 
@@ -64,14 +65,23 @@ def exact_search(points: Any, queries: Any, n_neighbors: int) -> Found:
 
     batches = list(gen_batches(n_queries, search.batch_size))
     n_threads = min(_openmp_effective_n_threads(), len(batches))
-    with threadpool_limits(1, user_api="blas"):
-        if n_threads == 1:
-            for rows in batches:
-                fill(rows)
-        else:
-            with ThreadPoolExecutor(n_threads) as pool:
-                list(pool.map(fill, batches))
+    if n_threads == 1:
+        for rows in batches:
+            fill(rows)
+        return distances, indices
+    # The batches share the cores; matrix products must not ask for them again.
+    with (
+        _thread_pools().limit(limits=1, user_api="blas"),
+        ThreadPoolExecutor(n_threads) as pool,
+    ):
+        list(pool.map(fill, batches))
     return distances, indices
+
+
+@cache
+def _thread_pools() -> ThreadpoolController:
+    """The libraries loaded, looked up once: that takes longer than a small search."""
+    return ThreadpoolController()
 
 
 def drop_self(distances: NDArray[Any], indices: NDArray[Any]) -> Found:
@@ -204,7 +214,10 @@ def _pair_squares(
         )
     out = np.empty(len(rows))
     for batch in gen_batches(len(rows), max(1, _CHUNK_BYTES // (8 * width))):
-        left = queries[rows[batch]].astype(np.float64)
-        difference = left - points[columns[batch]]
+        difference = queries[rows[batch]].astype(np.float64, copy=False)
+        if sparse.issparse(points):
+            difference = difference - points[columns[batch]]
+        else:
+            difference -= points[columns[batch]]
         out[batch] = row_norms(difference, squared=True)
     return out
