@@ -108,10 +108,23 @@ def partial_label_controlled():
     return list_table(["comparison", *learners], rows, title)
 
 
+def speed():
+    """Ratios of CPU time."""
+    document = load("speed.json")
+    rows = [
+        [module.removeprefix("bench_"), figure["what"], f"{figure['value']:.3g}"]
+        for module, figures in document["figures"].items()
+        for figure in figures.values()
+    ]
+    title = f"One thread, one run (``{document['command']}``)"
+    return list_table(["benchmark", "what", "value"], rows, title)
+
+
 TABLES = {
     "nmlsdr_tables": nmlsdr_tables,
     "nmlsdr_table1": nmlsdr_table1,
     "cenda_lost": cenda_lost,
+    "speed": speed,
     "partial_label_lost": partial_label_lost,
     "partial_label_controlled": partial_label_controlled,
 }
