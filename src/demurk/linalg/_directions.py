@@ -24,6 +24,7 @@ from demurk.linalg._projection import (
     output_dtype,
     singular_metric,
 )
+from demurk.linalg._rows import CenteredRows
 
 Floats = NDArray[np.float64]
 Pairs = tuple[Floats, Floats]  # directions in columns, eigenvalues
@@ -141,7 +142,7 @@ def dependence_directions(
     elif solver == "dual":
         directions, eigenvalues = _dual(X, T, M, center, weights, ridge, keep)
     else:
-        metric = _Metric(_Rows(X, center), weights, ridge)
+        metric = _Metric(CenteredRows(X, center), weights, ridge)
         # Where B may be singular, only plain steps stay in the row space.
         diagonal = metric.diagonal() if ridge > 0.0 else None
         basis, _ = block_cg(metric, M, diagonal=diagonal, tol=tol, max_iter=max_iter)
@@ -149,39 +150,10 @@ def dependence_directions(
     return finish(directions, eigenvalues, n_components, normalize, output_dtype(X))
 
 
-class _Rows:
-    """Rows ``X - 1 mean'``, centred inside each product."""
-
-    def __init__(self, X: Any, mean: Floats) -> None:
-        self.X = X.astype(np.float64, copy=False)
-        self.mean = mean
-
-    def __matmul__(self, V: Floats) -> Floats:
-        product: Floats = self.X @ V
-        product -= self.mean @ V
-        return product
-
-    def transposed(self, U: Floats) -> Floats:
-        product: Floats = self.X.T @ U
-        product -= np.multiply.outer(self.mean, U.sum(axis=0))
-        return product
-
-    def gram(self) -> Floats:
-        """Products of all pairs of rows, (n, n)."""
-        if not issparse(self.X):
-            rows = self.X - self.mean
-            return rows @ rows.T
-        gram: Floats = (self.X @ self.X.T).toarray()
-        part = self.X @ self.mean - 0.5 * (self.mean @ self.mean)
-        gram -= part
-        gram -= part[:, None]
-        return gram
-
-
 class _Metric:
     """The matrix ``B = Xc' Omega Xc + ridge I`` as an operator."""
 
-    def __init__(self, rows: _Rows, weights: Any, ridge: float) -> None:
+    def __init__(self, rows: CenteredRows, weights: Any, ridge: float) -> None:
         self.rows = rows
         self.weights = weights
         self.ridge = ridge
@@ -194,15 +166,8 @@ class _Metric:
 
     def diagonal(self) -> Floats:
         """Diagonal of B, for which only that of Omega is looked at."""
-        X, mean = self.rows.X, self.rows.mean
         w = self.weights.diagonal() if issparse(self.weights) else self.weights
-        w = np.broadcast_to(w, X.shape[:1])
-        if issparse(X):
-            squares = X.multiply(X).T @ w
-        else:
-            squares = np.einsum("ij,ij,i->j", X, X, w)
-        squares += mean * (w.sum() * mean - 2.0 * (X.T @ w))
-        return np.maximum(squares, 0.0) + self.ridge
+        return self.rows.squares(w) + self.ridge
 
 
 def _primal(
@@ -214,7 +179,7 @@ def _primal(
     if isinstance(weights, float):
         L = factor(B, MIN_RCOND)
         if L is None:
-            return _row_space(_Rows(X, mean), T, weights, ridge, keep)
+            return _row_space(CenteredRows(X, mean), T, weights, ridge, keep)
     else:
         L = factor(B)
         if L is None:
@@ -232,7 +197,7 @@ def _scatter(X: Any, mean: Floats, weights: Any) -> Floats:
         B = parts.scatter
         B += np.multiply.outer(parts.weight * shift, shift)
         return B * weights if w is None else B
-    rows = _Rows(X, mean)
+    rows = CenteredRows(X, mean)
     if issparse(X):
         ones = weights.sum(axis=1)
         part = rows.X.T @ ones - 0.5 * ones.sum() * mean
@@ -254,7 +219,7 @@ def _dual(
     X: Any, T: Floats, M: Floats, mean: Floats, weights: Any, ridge: float, keep: Keep
 ) -> Pairs:
     """Solve with (n, n) products: ``B^-1 Xc'T = Xc' (Omega K + ridge I)^-1 T``."""
-    rows = _Rows(X, mean)
+    rows = CenteredRows(X, mean)
     if isinstance(weights, float):
         K = rows.gram() * weights
         K.flat[:: K.shape[0] + 1] += ridge
@@ -312,7 +277,7 @@ def _within_basis(metric: _Metric, M: Floats, basis: Floats, keep: Keep) -> Pair
 
 
 def _row_space(
-    rows: _Rows, T: Floats, weight: float, ridge: float, keep: Keep
+    rows: CenteredRows, T: Floats, weight: float, ridge: float, keep: Keep
 ) -> Pairs:
     """Solve for a float omega in the row space of Xc, where B may be singular."""
     U, s, V = _thin_svd(rows)
@@ -321,17 +286,17 @@ def _row_space(
     return V @ (shrink[:, None] * G), eigenvalues
 
 
-def _thin_svd(rows: _Rows) -> tuple[Floats, Floats, Floats]:
+def _thin_svd(rows: CenteredRows) -> tuple[Floats, Floats, Floats]:
     """Factors ``Xc = U diag(s) V'`` without the singular values that are zero."""
-    if not issparse(rows.X):
-        U, s, Vt = svd(rows.X - rows.mean, full_matrices=False, overwrite_a=True)
+    if not rows.sparse:
+        U, s, Vt = svd(rows.dense(), full_matrices=False)
         kept = s > 1e-10 * s[0]
         return U[:, kept], s[kept], Vt[kept].T
     # A sparse X leaves only the products of the shorter side. They hold the squares
     # of s, of which half the digits are lost.
     n, n_features = rows.X.shape
     wide = n < n_features
-    e, W = eigh(rows.gram() if wide else _scatter(rows.X, rows.mean, 1.0))
+    e, W = eigh(rows.gram() if wide else rows.scatter())
     kept = e > 1e-12 * e[-1]
     W, s = W[:, kept], np.sqrt(e[kept])
     if wide:

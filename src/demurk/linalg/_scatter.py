@@ -13,7 +13,6 @@ from scipy.sparse import issparse
 
 from demurk.linalg._directions import (
     _check_rows,
-    _Rows,
     _thin_svd,
     dependence_directions,
 )
@@ -26,6 +25,7 @@ from demurk.linalg._projection import (
     no_dependence,
     output_dtype,
 )
+from demurk.linalg._rows import CenteredRows
 
 Floats = NDArray[np.float64]
 
@@ -88,7 +88,7 @@ def scatter_eigen(X: Any, T: ArrayLike) -> ScatterEigen:
     n, n_features = X.shape
     if n_features > n:
         mean = np.asarray(X.mean(axis=0, dtype=np.float64)).ravel()
-        U, s, V = _thin_svd(_Rows(X, mean))
+        U, s, V = _thin_svd(CenteredRows(X, mean))
         order = np.argsort(-s, kind="stable")
         U, s, V = U[:, order], s[order], V[:, order]
         values, cross = s**2, s[:, None] * (U.T @ targets)

@@ -10,7 +10,7 @@ import numpy as np
 from demurk.projection._base import N_COMPONENTS
 from demurk.projection._disambiguation import (
     CandidateReducer,
-    CenteredRows,
+    centered_rows,
     factor_metric,
 )
 from demurk.utils._compat import Interval, StrOptions, _fit_context
@@ -221,7 +221,7 @@ class CENDA(CandidateReducer):
         X, labels = self._validate_fit(X, y, observed=observed)
         weight = self.decorrelation / (X.shape[0] if self.scatter == "mean" else 1)
         metric = factor_metric(
-            CenteredRows(X), weight, 1 - self.decorrelation, self.solver
+            centered_rows(X), weight, 1 - self.decorrelation, self.solver
         )
         return self._alternate(
             X, y, labels, metric, self_weight=self.self_weight, n_jobs=self.n_jobs

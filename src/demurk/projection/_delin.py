@@ -10,7 +10,7 @@ import numpy as np
 from demurk.projection._base import N_COMPONENTS
 from demurk.projection._disambiguation import (
     CandidateReducer,
-    CenteredRows,
+    centered_rows,
     factor_metric,
 )
 from demurk.utils._compat import Interval, StrOptions, _fit_context
@@ -174,7 +174,7 @@ class DELIN(CandidateReducer):
             The fitted reducer.
         """
         X, labels = self._validate_fit(X, y, observed=observed)
-        rows = CenteredRows(X)
+        rows = centered_rows(X)
         ridge = 1e-6 * rows.squares().mean() if self.reg is None else self.reg
         return self._alternate(X, y, labels, factor_metric(rows, 1.0, ridge))
 

@@ -28,11 +28,12 @@ from sklearn.exceptions import ConvergenceWarning
 from demurk.graph import nearest_neighbors
 from demurk.labels import LabelTags
 from demurk.linalg import block_cg, flip_signs
+from demurk.linalg._rows import CenteredRows
 from demurk.projection._base import LinearReducer, column_means
 from demurk.utils._compat import CallbackSupportMixin
 from demurk.utils._progress import fit_progress
 
-__all__ = ["CandidateReducer", "CenteredRows", "factor_metric", "update_confidences"]
+__all__ = ["CandidateReducer", "centered_rows", "factor_metric", "update_confidences"]
 
 EPS = np.finfo(np.float64).eps
 # A sparse X gets a dense matrix of its shorter side up to this length.
@@ -41,51 +42,10 @@ MAX_DENSE = 2000
 UNSETTLED = 0.1
 
 
-class CenteredRows:
-    """Rows ``X - mean`` in float64; a sparse X is centred inside each product."""
-
-    def __init__(self, X):
-        self.mean = column_means(X)
-        self.shape = X.shape
-        self.sparse = issparse(X)
-        if self.sparse:
-            self.X = csr_array(X).astype(np.float64, copy=False)
-        else:
-            self.X = X - self.mean
-
-    def __matmul__(self, V):
-        product = self.X @ V
-        return product - self.mean @ V if self.sparse else product
-
-    def transposed(self, U):
-        """Product of the transpose with U, whose columns need not be centred."""
-        product = self.X.T @ U
-        if self.sparse:
-            product -= np.multiply.outer(self.mean, U.sum(axis=0))
-        return product
-
-    def squares(self):
-        """Sum of squares of each column, the diagonal of `scatter`."""
-        if not self.sparse:
-            return np.einsum("ij,ij->j", self.X, self.X)
-        raw = np.bincount(
-            self.X.indices, weights=self.X.data**2, minlength=self.shape[1]
-        )
-        return np.maximum(raw - self.shape[0] * self.mean**2, 0)
-
-    def scatter(self):
-        """Products of all pairs of columns, (d, d)."""
-        if not self.sparse:
-            return self.X.T @ self.X
-        raw = (self.X.T @ self.X).toarray()
-        return raw - np.multiply.outer(self.shape[0] * self.mean, self.mean)
-
-    def gram(self):
-        """Products of all pairs of rows, (m, m)."""
-        if not self.sparse:
-            return self.X @ self.X.T
-        part = self.X @ self.mean - 0.5 * (self.mean @ self.mean)
-        return (self.X @ self.X.T).toarray() - part - part[:, None]
+def centered_rows(X):
+    """Rows less their mean; a dense X is copied, since it is used in every turn."""
+    X = csr_array(X) if issparse(X) else X
+    return CenteredRows(X, column_means(X), copy=True)
 
 
 class Metric:
