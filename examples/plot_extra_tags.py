@@ -71,8 +71,8 @@ ax.legend(frameon=False)
 plt.show()
 
 # %%
-# Ridge regression, with its penalty chosen by leaving rows out, is ahead. PML-LCom comes
-# close and, unlike ridge, answers the second question.
+# Ridge regression, with its penalty chosen by leaving rows out, is ahead. PML-LCom
+# comes close and, unlike ridge, answers the second question.
 #
 # Which tags are extras?
 # ----------------------
