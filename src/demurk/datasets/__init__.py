@@ -7,6 +7,7 @@ from demurk.datasets._arff import read_arff
 from demurk.datasets._arrays import read_libsvm, read_npz
 from demurk.datasets._catalogue import list_datasets
 from demurk.datasets._generators import make_multilabel_blocks
+from demurk.datasets._health import make_health_records, paper_rules
 from demurk.datasets._load import load_dataset
 from demurk.datasets._manifold_generators import make_clusdat, make_torus
 from demurk.datasets._mat import read_mat
@@ -17,8 +18,10 @@ __all__ = [
     "list_datasets",
     "load_dataset",
     "make_clusdat",
+    "make_health_records",
     "make_multilabel_blocks",
     "make_torus",
+    "paper_rules",
     "read_arff",
     "read_dataset",
     "read_libsvm",

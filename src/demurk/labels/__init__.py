@@ -1,6 +1,7 @@
 """The door for labels: anything a user may hand over becomes :class:`LabelData`.
 
-The same room holds the tools that spoil clean labels on purpose, for experiments.
+The same room holds the tools that spoil clean labels on purpose, for experiments, and
+those that make labels from rules.
 """
 
 # Authors: The demurk developers
@@ -16,12 +17,16 @@ from demurk.labels._corruption import (
     hide_rows,
 )
 from demurk.labels._data import LabelData, LabelTags
+from demurk.labels._rule_data import Rule, rules_from_file
+from demurk.labels._rules import RuleLabeler
 from demurk.labels._sets import labels_from_sets
 
 __all__ = [
     "Corruption",
     "LabelData",
     "LabelTags",
+    "Rule",
+    "RuleLabeler",
     "add_candidates",
     "add_noisy_labels",
     "check_labels",
@@ -29,4 +34,5 @@ __all__ = [
     "hide_entries",
     "hide_rows",
     "labels_from_sets",
+    "rules_from_file",
 ]
