@@ -108,6 +108,96 @@ def partial_label_controlled():
     return list_table(["comparison", *learners], rows, title)
 
 
+def signed(cell):
+    """A difference with its standard error."""
+    return f"{cell['difference']:+.3f} ± {cell['standard_error']:.3f}"
+
+
+RECIPE_SETTINGS = {
+    "A": "A: 30 % of the rows labelled, each label flipped with 10 %",
+    "B": "B: 10 % labelled, 20 % flipped",
+    "C": "C: 30 % labelled, each absent label given with 20 %",
+    "label": "As A, with rates of its own for every label, up to 20 %",
+    "instance": "As A, with flips where a forest on clean labels is unsure",
+}
+
+
+def recipe():
+    """MurkyClassifier beside the forest, one table for each kind of noise."""
+    document = load("recipe.json")
+    header = ["set", "forest", "ours", "clean labels", "difference", "gap closed"]
+    header += ["ranking loss", "one-error", "micro-F1", "micro-F1, same cut"]
+    parts = []
+    for setting, title in RECIPE_SETTINGS.items():
+        rows = []
+        for name, table in document["settings"][setting]["sets"].items():
+            means = table["means"]
+            beside, same = (
+                table["against the forest"],
+                table["against the forest with the same rule"],
+            )
+            closed = table["gap closed"]
+            rows.append(
+                [
+                    name,
+                    *(
+                        f"{means[m]['AP']:.3f}"
+                        for m in ("forest", document["pool"], "ceiling")
+                    ),
+                    signed(beside["AP"]),
+                    "" if closed is None else f"{closed:.0%}",
+                    *(signed(beside[measure]) for measure in ("RL'", "OE'", "MiF1")),
+                    signed(same["MiF1"]),
+                ]
+            )
+        parts.append(list_table(header, rows, title))
+    return "\n".join(parts)
+
+
+def audit():
+    """Average precision of the list of suspects, mean over sets."""
+    document = load("audit.json")
+    methods = ["cleanlab, forest", "LabelAudit, auto", "LabelAudit, none"]
+    rows = []
+    for setting, content in document["settings"].items():
+        if "100%" not in setting:
+            continue
+        whole = content["all sets"]
+        fresh = content["sets not used for the design"]
+        name = setting.split(",")[0]
+        cells = [
+            f"{part['means'][m]['AP']:.3f}"
+            if part["means"][m].get("AP") is not None
+            else ""
+            for part in (whole, fresh)
+            for m in methods
+        ]
+        flagged = whole["means"]["LabelAudit, auto"]["share flagged"]
+        cost = whole["cpu against cleanlab"]
+        rows.append([name, *cells, f"{flagged:.2%}", f"{cost:.2f}"])
+    header = ["noise", *methods]
+    header += [f"{method}; fresh sets" for method in methods]
+    header += ["entries flagged", "CPU, cleanlab = 1"]
+    title = f"Ten sets (``{document['command']}``)"
+    return list_table(header, rows, title)
+
+
+def audit_sets():
+    """The same by set, where cleanlab wins too."""
+    document = load("audit.json")
+    parts = []
+    for name in ("sym10", "fp10", "fn30", "label", "instance"):
+        whole = document["settings"][f"{name}, 100% of the rows labelled"]["all sets"]
+        sets = whole["AP of each set"]
+        methods = list(next(iter(sets.values())))
+        rows = [
+            [data_set, *(f"{cells[m]:.3f}" for m in methods)]
+            for data_set, cells in sets.items()
+        ]
+        parts.append(list_table(["set", *methods], rows, name))
+    return "\n".join(parts)
+
+
 def speed():
     """Ratios of CPU time."""
     document = load("speed.json")
@@ -127,6 +217,9 @@ TABLES = {
     "speed": speed,
     "partial_label_lost": partial_label_lost,
     "partial_label_controlled": partial_label_controlled,
+    "recipe": recipe,
+    "audit": audit,
+    "audit_sets": audit_sets,
 }
 
 

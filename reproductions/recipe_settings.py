@@ -25,6 +25,7 @@ benchmark files are looked for in $DEMURK_DATA.
 
 import argparse
 import json
+import sys
 import time
 from itertools import product
 from pathlib import Path
@@ -283,7 +284,9 @@ def write_summary(path, content):
         "scikit-learn": sklearn.__version__,
     }
     with atomic_path(path, force=True) as temporary:
-        text = json.dumps({"versions": versions} | content, indent=1)
+        command = " ".join(["python", f"reproductions/{Path(sys.argv[0]).name}"])
+        head = {"command": command, "versions": versions}
+        text = json.dumps(head | content, indent=1)
         temporary.write_text(text + "\n")
 
 

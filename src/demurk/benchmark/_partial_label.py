@@ -6,11 +6,11 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import t as student
 from sklearn.base import clone
 from sklearn.model_selection import KFold
 from sklearn.preprocessing import StandardScaler
 
+from demurk.benchmark._significance import fold_t_test, win_tie_loss
 from demurk.datasets import load_dataset
 from demurk.labels import add_candidates
 
@@ -249,73 +249,3 @@ def partial_label_accuracy(learner, fold):
         options["confidences"] = fold.confidences
     learner.fit(fold.X_train, fold.candidates, **options)
     return float(np.mean(learner.predict(fold.X_test) == fold.truth))
-
-
-def fold_t_test(first, second, *, corrected=False):
-    """Two-sided p-value of the paired t-test over folds.
-
-    Parameters
-    ----------
-    first, second : array-like of shape (n_folds,)
-        Scores of two methods on the same folds.
-    corrected : bool, default=False
-        Whether to correct for training sets that overlap (Nadeau and Bengio): the
-        variance of the mean gets the factor ``1 / k + 1 / (k - 1)`` for k folds in
-        the place of ``1 / k``. Without it the test finds too many differences.
-
-    Returns
-    -------
-    p_value : float
-        Probability of a mean difference at least as large if there were none; 1 if
-        all differences are zero, 0 if they are equal and not zero.
-
-    Examples
-    --------
-    >>> from demurk.benchmark import fold_t_test
-    >>> round(fold_t_test([0.8, 0.9, 0.7], [0.7, 0.7, 0.6]), 3)
-    0.057
-    >>> round(fold_t_test([0.8, 0.9, 0.7], [0.7, 0.7, 0.6], corrected=True), 3)
-    0.127
-    """
-    difference = np.subtract(first, second, dtype=np.float64)
-    k = len(difference)
-    if difference.ndim != 1 or k < 2:
-        raise ValueError(
-            f"The scores have shape {difference.shape}: give one score for each of at "
-            "least two folds."
-        )
-    # Accuracies are fractions of small counts: anything below this is rounding.
-    difference = np.round(difference, 12)
-    mean, variance = difference.mean(), difference.var(ddof=1)
-    if np.ptp(difference) == 0:
-        return 0.0 if mean else 1.0
-    factor = 1 / k + (1 / (k - 1) if corrected else 0)
-    return float(2 * student.sf(abs(mean) / np.sqrt(factor * variance), k - 1))
-
-
-def win_tie_loss(first, second, *, level=0.05, corrected=False):
-    """Whether the first method wins, ties or loses in a paired t-test.
-
-    Parameters
-    ----------
-    first, second : array-like of shape (n_folds,)
-        Scores of two methods on the same folds, larger is better.
-    level : float, default=0.05
-        Level of the test.
-    corrected : bool, default=False
-        See :func:`fold_t_test`.
-
-    Returns
-    -------
-    outcome : {"win", "tie", "loss"}
-        A tie unless the difference is significant.
-
-    Examples
-    --------
-    >>> from demurk.benchmark import win_tie_loss
-    >>> win_tie_loss([0.8, 0.9, 0.7, 0.8], [0.7, 0.7, 0.6, 0.7])
-    'win'
-    """
-    if fold_t_test(first, second, corrected=corrected) >= level:
-        return "tie"
-    return "win" if np.mean(first) > np.mean(second) else "loss"

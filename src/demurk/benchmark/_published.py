@@ -4,9 +4,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 import json
+from functools import cache
 from importlib.resources import files
 
-__all__ = ["published_results"]
+__all__ = ["published_results", "published_value"]
+
+# Coverage is defined over C - 1 but printed over C.
+PRINTED_NAMES = {"Cov'/C": "Cov'"}
+NOT_PRINTED = ("Cov'",)
+PML_TABLES = {"ranking loss": "table_2", "average precision": "table_3"}
 
 
 def published_results(paper):
@@ -14,7 +20,7 @@ def published_results(paper):
 
     Parameters
     ----------
-    paper : {"cenda", "nmlsdr", "pml_lcom"}
+    paper : {"cenda", "nmlsdr", "pml_lcom", "ssdrmc"}
         Short name of the paper.
 
     Returns
@@ -36,3 +42,103 @@ def published_results(paper):
             f"{', '.join(known)}."
         )
     return json.loads((folder / f"{paper}.json").read_text(encoding="utf-8"))
+
+
+def published_value(protocol, data_set, setting, method, measure):
+    """The number that a paper prints for a cell of a protocol's tables.
+
+    Parameters
+    ----------
+    protocol : Protocol
+        The protocol. Its table ``published`` names the ``table`` of the paper, and
+        under ``data_sets`` and ``settings`` those names that the paper writes
+        otherwise.
+    data_set, setting, method, measure : str
+        Names in the protocol.
+
+    Returns
+    -------
+    value : float or None
+        The printed mean; None where nothing is printed, or where the protocol takes
+        only a part of the data.
+
+    Examples
+    --------
+    >>> from demurk.benchmark import load_protocol, published_value
+    >>> protocol = load_protocol("nmlsdr-table1")
+    >>> published_value(protocol, "toy", "", "NMLSDR", "HL'")
+    0.913
+    >>> published_value(protocol, "toy", "", "Random forest", "HL'")
+    """
+    about = protocol.published
+    find = _FINDERS.get(about.get("table"))
+    cut = {"max_samples", "n_samples"} & set(protocol.data_sets.get(data_set, {}))
+    if find is None or cut or measure in NOT_PRINTED:
+        return None
+    data_set = about.get("data_sets", {}).get(data_set, data_set)
+    setting = about.get("settings", {}).get(setting, setting)
+    measure = PRINTED_NAMES.get(measure, measure)
+    try:
+        return find(_results(protocol.paper), data_set, setting, method, measure)
+    except (KeyError, ValueError):
+        return None
+
+
+_results = cache(published_results)
+
+
+def _by_method(table):
+    def find(paper, data_set, setting, method, measure):
+        values = paper[table]["values"][method]
+        values = values["mean"] if isinstance(values, dict) else values
+        return values[paper[table]["measures"].index(measure)]
+
+    return find
+
+
+def _nmlsdr_tables(paper, data_set, setting, method, measure):
+    cells = paper["tables_3_to_9"][measure][data_set]
+    return cells[paper["methods"].index(method)]
+
+
+def _cenda_table_3(paper, data_set, setting, method, measure):
+    if measure != "accuracy":
+        return None
+    learner, _, reduction = method.partition(" + ")
+    cells = paper["table_3"]["values"][setting][learner][reduction or "none"]
+    return cells["mean"][paper["table_3"]["data_sets"].index(data_set)]
+
+
+def _cenda_table_7(paper, data_set, setting, method, measure):
+    learner, _, reduction = method.partition(" + ")
+    cells = paper["table_7"][data_set]
+    if measure == "n_components" and reduction:
+        return cells[setting]["n_components"]
+    if measure != "accuracy":
+        return None
+    cells = cells[setting][reduction] if reduction else cells["none"]
+    return cells[learner][0]
+
+
+def _pml_tables(paper, data_set, setting, method, measure):
+    if measure == "seconds":
+        table = paper["table_5"]
+        return table["values"][method][table["data_sets"].index(data_set)]
+    cells = paper[PML_TABLES[measure]]["values"][data_set][setting]
+    return cells["mean"][paper["methods"].index(method)]
+
+
+def _pml_table_6(paper, data_set, setting, method, measure):
+    cells = paper["table_6"][data_set][measure]
+    return cells["mean"][paper["methods"].index(method)]
+
+
+_FINDERS = {
+    "table_1": _by_method("table_1"),
+    "table_3": _cenda_table_3,
+    "table_6": _pml_table_6,
+    "table_7": _cenda_table_7,
+    "table_11": _by_method("table_11"),
+    "tables_2_and_3": _pml_tables,
+    "tables_3_to_9": _nmlsdr_tables,
+}

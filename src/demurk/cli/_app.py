@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 import demurk
+from demurk.cli._bench import bench
 from demurk.cli._console import console, show_table
 
 __all__ = ["app"]
@@ -157,20 +158,81 @@ def reduce(
 
 @app.command()
 def predict(
-    model: Annotated[Path, typer.Argument(help="model.skops of `demurk reduce`.")],
-    source: Annotated[
-        str, typer.Argument(metavar="IN", help="File with the same feature columns.")
+    first: Annotated[
+        str,
+        typer.Argument(
+            metavar="MODEL|IN",
+            help="Samples to learn from and predict, as a file or a data set name; or "
+            "a model written by this command or by `demurk reduce`.",
+        ),
     ],
+    second: Annotated[
+        str | None,
+        typer.Argument(metavar="IN", help="After a model, the samples to predict."),
+    ] = None,
     output: Annotated[
         Path, typer.Option("--output", "-o", help="Table to write.")
     ] = Path("predictions.csv"),
+    train: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Learn from this file instead of IN."),
+    ] = None,
+    method: Annotated[
+        str | None,
+        typer.Option(help="Classifier (MurkyClassifier); see `demurk methods`."),
+    ] = None,
+    noise: Annotated[
+        str | None,
+        typer.Option(
+            help="What is wrong with the labels: symmetric (any entry) or candidate "
+            "(only labels that are given); symmetric if not given."
+        ),
+    ] = None,
+    rate: Annotated[
+        float | None,
+        typer.Option(min=0, max=0.49, help="How often; estimated if not given."),
+    ] = None,
+    members: Annotated[
+        str | None, typer.Option(help="Size of the stack: full, trees or fast.")
+    ] = None,
+    target: Annotated[
+        str | None, typer.Option(help="What to predict well: f1 or hamming.")
+    ] = None,
+    jobs: Annotated[
+        int | None,
+        typer.Option("--jobs", "-j", help="Threads; all cores if not given."),
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="Seed of the training; 0 if not given.")
+    ] = None,
+    labels: Labels = None,
+    drop: Drop = None,
+    categorical: Categorical = None,
     data_home: DataHome = None,
     force: Force = False,
 ) -> None:
-    """Predict labels with a saved model."""
-    from demurk.cli._reduce import predict_file
+    """Learn from murky labels and predict those that are missing."""
+    from demurk.cli._predict import predict_file
 
-    predict_file(model, source, output, force=force, data_home=data_home)
+    predict_file(
+        [first] if second is None else [first, second],
+        output,
+        train=train,
+        model={
+            "method": method,
+            "noise": noise,
+            "noise_rate": rate,
+            "members": members,
+            "target": target,
+            "n_jobs": jobs,
+            "seed": seed,
+        },
+        force=force,
+        labels=labels,
+        drop=drop or (),
+        categorical=categorical or (),
+        data_home=data_home,
+    )
 
 
 @app.command("map")
@@ -268,3 +330,6 @@ def clean(
         categorical=categorical or (),
         data_home=data_home,
     )
+
+
+app.command()(bench)

@@ -1,0 +1,309 @@
+"""What a user would pick instead: well-known methods on murky labels.
+
+Small functions that make an estimator, so that protocols can name them. All learn from
+an (n, c) array of labels 0 and 1, in which -1 marks rows without labels, or from
+candidate sets, and none of them knows that labels may be wrong, but for cleanlab.
+"""
+
+# Authors: The demurk developers
+# SPDX-License-Identifier: BSD-3-Clause
+
+from sklearn.ensemble import (
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+from sklearn.linear_model import LogisticRegression
+from sklearn.multioutput import MultiOutputClassifier
+from sklearn.semi_supervised import LabelSpreading
+
+from demurk.audit import LabelAudit
+from demurk.benchmark._alternatives import (
+    CleanlabFilter,
+    EveryCandidate,
+    LabeledRows,
+    SupervisedUMAP,
+    SuspectCandidates,
+)
+
+__all__ = [
+    "CleanlabFilter",
+    "EveryCandidate",
+    "LabeledRows",
+    "SupervisedUMAP",
+    "SuspectCandidates",
+    "audited_candidates",
+    "candidate_forest",
+    "candidate_logistic_regression",
+    "cleanlab_logistic_regression",
+    "gradient_boosting",
+    "label_spreading",
+    "logistic_regression",
+    "out_of_bag_forest",
+    "random_forest",
+    "supervised_umap",
+]
+
+N_TREES = 300
+
+
+def random_forest(n_estimators=N_TREES, random_state=None):
+    """Random forest on the labelled rows, all labels in one forest.
+
+    Parameters
+    ----------
+    n_estimators : int, default=300
+        Number of trees.
+    random_state : int, default=None
+        Seed.
+
+    Returns
+    -------
+    classifier : LabeledRows
+        The classifier.
+
+    Examples
+    --------
+    >>> from demurk.benchmark.alternatives import random_forest
+    >>> X, Y = [[0.0], [1.0], [2.0]], [[0, 1], [1, 0], [-1, -1]]
+    >>> random_forest(10, random_state=0).fit(X, Y).predict([[0.0], [1.0]])
+    array([[0, 1],
+           [1, 0]])
+    """
+    return LabeledRows(RandomForestClassifier(n_estimators, random_state=random_state))
+
+
+def logistic_regression(C=1.0):
+    """Logistic regression for each label on the labelled rows.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Inverse of the penalty.
+
+    Returns
+    -------
+    classifier : LabeledRows
+        The classifier.
+
+    Examples
+    --------
+    >>> from demurk.benchmark.alternatives import logistic_regression
+    >>> X, Y = [[-1.0], [1.0], [2.0]], [[0, 1], [1, 0], [-1, -1]]
+    >>> logistic_regression().fit(X, Y).predict([[3.0]])
+    array([[1, 0]])
+    """
+    return LabeledRows(MultiOutputClassifier(LogisticRegression(C=C, max_iter=1000)))
+
+
+def gradient_boosting(max_iter=100, random_state=None):
+    """Histogram gradient boosting for each label on the labelled rows.
+
+    Parameters
+    ----------
+    max_iter : int, default=100
+        Number of trees for each label.
+    random_state : int, default=None
+        Seed.
+
+    Returns
+    -------
+    classifier : LabeledRows
+        The classifier. Sparse features are made dense.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from demurk.benchmark.alternatives import gradient_boosting
+    >>> X = np.arange(100.0)[:, None]
+    >>> gradient_boosting(10, random_state=0).fit(X, X > 50).predict([[0.0], [99.0]])
+    array([[0],
+           [1]])
+    """
+    boosting = HistGradientBoostingClassifier(
+        max_iter=max_iter, random_state=random_state
+    )
+    return LabeledRows(MultiOutputClassifier(boosting), dense=True)
+
+
+def label_spreading(n_neighbors=10, alpha=0.2):
+    """Label spreading for each label, over the rows without labels too.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=10
+        Neighbours in the graph. The Gaussian kernel, scikit-learn's default, sees no
+        two samples as similar in more than a few dimensions.
+    alpha : float, default=0.2
+        How much a label may change.
+
+    Returns
+    -------
+    classifier : LabeledRows
+        The classifier.
+
+    Examples
+    --------
+    >>> from demurk.benchmark.alternatives import label_spreading
+    >>> X = [[0.0], [0.1], [0.2], [5.0], [5.1], [5.2]]
+    >>> Y = [[1, 0], [-1, -1], [-1, -1], [0, 1], [-1, -1], [-1, -1]]
+    >>> label_spreading(2).fit(X, Y).predict([[0.3], [4.9]])
+    array([[1, 0],
+           [0, 1]])
+    """
+    spreading = LabelSpreading(kernel="knn", n_neighbors=n_neighbors, alpha=alpha)
+    return LabeledRows(MultiOutputClassifier(spreading), unlabeled=True, dense=True)
+
+
+def cleanlab_logistic_regression(C=1.0):
+    """Logistic regression for each label, after cleanlab has dropped wrong entries.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Inverse of the penalty.
+
+    Returns
+    -------
+    classifier : LabeledRows
+        The classifier; its `fit` needs the package cleanlab.
+
+    Examples
+    --------
+    >>> from demurk.benchmark.alternatives import cleanlab_logistic_regression
+    >>> cleanlab_logistic_regression().estimator.estimator.C
+    1.0
+    """
+    return LabeledRows(CleanlabFilter(LogisticRegression(C=C, max_iter=1000)))
+
+
+def supervised_umap(n_components=10, n_neighbors=10, random_state=None):
+    """Supervised UMAP of the labelled rows, followed by a vote of neighbours.
+
+    Parameters
+    ----------
+    n_components : int, default=10
+        Dimensions of the map.
+    n_neighbors : int, default=10
+        Neighbours on the map that vote.
+    random_state : int, default=None
+        Seed.
+
+    Returns
+    -------
+    classifier : LabeledRows
+        The classifier; its `fit` needs the package umap-learn.
+
+    Examples
+    --------
+    >>> from demurk.benchmark.alternatives import supervised_umap
+    >>> supervised_umap(5).estimator
+    SupervisedUMAP(n_components=5)
+    """
+    return LabeledRows(
+        SupervisedUMAP(n_components, n_neighbors, random_state), dense=True
+    )
+
+
+def candidate_forest(n_estimators=N_TREES, random_state=None):
+    """Random forest that takes every candidate for true.
+
+    Parameters
+    ----------
+    n_estimators : int, default=300
+        Number of trees.
+    random_state : int, default=None
+        Seed.
+
+    Returns
+    -------
+    classifier : EveryCandidate
+        The classifier.
+
+    Examples
+    --------
+    >>> from demurk.benchmark.alternatives import candidate_forest
+    >>> X, candidates = [[-1.0], [2.0]], [[1, 0], [0, 1]]
+    >>> candidate_forest(10, random_state=0).fit(X, candidates).predict([[-1.0]])
+    array([0])
+    """
+    forest = RandomForestClassifier(n_estimators, random_state=random_state)
+    return EveryCandidate(forest)
+
+
+def candidate_logistic_regression(C=1.0):
+    """Logistic regression that takes every candidate for true.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Inverse of the penalty.
+
+    Returns
+    -------
+    classifier : EveryCandidate
+        The classifier.
+
+    Examples
+    --------
+    >>> from demurk.benchmark.alternatives import candidate_logistic_regression
+    >>> X, candidates = [[-1.0], [2.0]], [[1, 0], [0, 1]]
+    >>> candidate_logistic_regression().fit(X, candidates).predict([[3.0]])
+    array([1])
+    """
+    return EveryCandidate(LogisticRegression(C=C, max_iter=1000))
+
+
+def out_of_bag_forest(n_estimators=N_TREES, random_state=None):
+    """Random forest whose trees judge the candidates of samples they did not see.
+
+    This is the ranking of cleanlab with a forest's out-of-bag probabilities.
+
+    Parameters
+    ----------
+    n_estimators : int, default=300
+        Number of trees.
+    random_state : int, default=None
+        Seed.
+
+    Returns
+    -------
+    estimator : SuspectCandidates
+        The estimator.
+
+    Examples
+    --------
+    >>> from demurk.benchmark.alternatives import out_of_bag_forest
+    >>> out_of_bag_forest(50).estimator.n_estimators
+    50
+    """
+    forest = RandomForestRegressor(
+        n_estimators,
+        min_samples_leaf=3,
+        max_features="sqrt",
+        oob_score=True,
+        random_state=random_state,
+    )
+    return SuspectCandidates(forest)
+
+
+def audited_candidates(random_state=None):
+    """Label audit that knows that only candidates may be false.
+
+    Parameters
+    ----------
+    random_state : int, default=None
+        Seed.
+
+    Returns
+    -------
+    estimator : SuspectCandidates
+        The estimator.
+
+    Examples
+    --------
+    >>> from demurk.benchmark.alternatives import audited_candidates
+    >>> audited_candidates().estimator
+    LabelAudit(kind='false_positives')
+    """
+    return SuspectCandidates(LabelAudit("false_positives", random_state=random_state))

@@ -1,0 +1,240 @@
+"""``demurk bench``: run protocols of the benchmark and write their reports."""
+
+# Authors: The demurk developers
+# SPDX-License-Identifier: BSD-3-Clause
+
+import shlex
+import sys
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Group
+from rich.live import Live
+from rich.padding import Padding
+from rich.progress_bar import ProgressBar
+from rich.text import Text
+
+from demurk.cli._console import console, show_table
+
+__all__ = ["bench"]
+
+PLAIN_SECONDS = 10
+MAX_SHOWN = 8
+
+
+class BenchProgress:
+    """What runs, what is left and how long it will take.
+
+    On a terminal as a display that changes, else as a line now and then.
+    """
+
+    def __enter__(self):
+        self._live = None
+        return self
+
+    def __exit__(self, *_):
+        if self._live is not None:
+            self._live.stop()
+
+    def begin(self, protocol, tasks, kept, n_jobs):
+        from demurk.benchmark._runner import Pace
+
+        self._name, self._total, self._kept = protocol.name, len(tasks), kept
+        self._pace = Pace(tasks, n_jobs)
+        self._done, self._failed, self._running = 0, 0, {}
+        self._shown = time.monotonic()
+        if console.is_terminal:
+            self._live = Live(
+                get_renderable=self._render, console=console, transient=True
+            )
+            self._live.start()
+        else:
+            self._print(f"{self._total} tasks to do, {kept} in the store")
+
+    def start(self, task):
+        self._running[id(task)] = (task, time.monotonic())
+
+    def finish(self, task, outcome):
+        self._running.pop(id(task), None)
+        self._pace.finish(task, outcome.wall_s or 0.0)
+        self._done += 1
+        if outcome.status not in ("done", "skipped"):
+            self._failed += 1
+            self._print(f"{task}: {outcome.status}: {last_line(outcome.error)}")
+        due = time.monotonic() - self._shown > PLAIN_SECONDS
+        if self._live is None and (due or self._done == self._total):
+            self._shown = time.monotonic()
+            self._print(self._line())
+
+    def _print(self, text):
+        if self._live is not None:
+            console.print(f"{self._name}: {text}", markup=False)
+        else:
+            print(f"{self._name}: {text}", file=sys.stderr, flush=True)
+
+    def _line(self):
+        text = f"{self._done} of {self._total} done, {self._failed} failed"
+        left = self._pace.seconds_left()
+        return text if left is None else f"{text}, about {duration(left)} left"
+
+    def _render(self):
+        now = time.monotonic()
+        running = [
+            f"  {task} ({duration(now - begun)})"
+            for task, begun in list(self._running.values())
+        ]
+        more = [f"  and {len(running) - MAX_SHOWN} more"] * (len(running) > MAX_SHOWN)
+        bar = ProgressBar(total=max(self._total, 1), completed=self._done, width=60)
+        head = f"{self._name}: {self._line()}, {self._kept} kept from before"
+        below = "\n".join(running[:MAX_SHOWN] + more)
+        # The bar itself does not end its line; the padding does.
+        return Group(Text(head), Padding(bar), Text(below))
+
+
+def duration(seconds):
+    """A time in the unit a person would use."""
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
+
+
+def last_line(error):
+    """The line of a traceback that says what happened."""
+    return (error or "").strip().rpartition("\n")[2]
+
+
+def bench(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[NAME]...",
+            help="Protocols or TOML files; all for every protocol, none to list them.",
+        ),
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Small built-in data, to see that it runs.")
+    ] = False,
+    jobs: Annotated[
+        int, typer.Option("--jobs", "-j", help="Tasks at the same time; -1 for all.")
+    ] = 1,
+    dask: Annotated[
+        str | None, typer.Option(help="Dask scheduler, as tcp://host:8786.")
+    ] = None,
+    out: Annotated[Path, typer.Option(help="Folder of results and reports.")] = Path(
+        "bench"
+    ),
+    time_limit: Annotated[
+        float | None, typer.Option(help="Seconds that a task may take.")
+    ] = None,
+    memory_limit: Annotated[
+        float | None, typer.Option(help="Megabytes that a task may take.")
+    ] = None,
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Run failed tasks again.")
+    ] = False,
+    seeds: Annotated[
+        int | None, typer.Option(min=1, help="Number of seeds instead of the file's.")
+    ] = None,
+    only_data: Annotated[
+        str | None, typer.Option(help="Data sets to run, separated by commas.")
+    ] = None,
+    only_methods: Annotated[
+        str | None, typer.Option(help="Methods to run, separated by commas.")
+    ] = None,
+) -> None:
+    """Run protocols of the benchmark; a stopped run goes on where it was."""
+    from demurk.benchmark._protocol import list_protocols, load_protocol, protocol_title
+
+    if not names:
+        rows = [[name, protocol_title(name)] for name in list_protocols()]
+        show_table("Protocols", ["name", "title"], rows)
+        return
+    names = list_protocols() if "all" in names else list(dict.fromkeys(names))
+    whole = [load_protocol(name, quick=quick).select(seeds=seeds) for name in names]
+    only = {"data_sets": only_data, "methods": only_methods}
+    only = {table: text.split(",") for table, text in only.items() if text}
+    command = ["demurk", "bench", *names] + ["--quick"] * quick
+    if seeds is not None:
+        command += ["--seeds", str(seeds)]
+    run_all(
+        whole,
+        only,
+        out,
+        shlex.join(command),
+        n_jobs=jobs,
+        dask=dask,
+        time_limit=time_limit,
+        memory_limit=memory_limit,
+        retry_failed=retry_failed,
+    )
+
+
+def run_all(protocols, only, out, command, **options):
+    """Run the chosen part of every protocol and report on all results there are."""
+    from demurk.benchmark._report import write_report
+    from demurk.benchmark._runner import protocol_rows, run_protocol
+    from demurk.benchmark._store import ResultStore
+
+    chosen = choose(protocols, only)
+    n_failed = 0
+    with ResultStore(out / "results.sqlite") as store:
+        for whole, part in zip(protocols, chosen):
+            if not part.tasks():
+                continue
+            with BenchProgress() as progress:
+                summary = run_protocol(part, store, progress=progress, **options)
+            # The report also shows what earlier runs did on other data or methods.
+            rows = protocol_rows(whole, store)
+            shown = whole.select(
+                data_sets={row["data_set"] for row in rows},
+                methods={row["method"] for row in rows},
+            )
+            paths = write_report(shown, rows, out, command=command)
+            n_failed += show_summary(part, rows, summary, paths)
+    if n_failed:
+        raise typer.Exit(1)
+
+
+def choose(protocols, only):
+    """Parts of the protocols; a name must occur in one of them."""
+    for table, names in only.items():
+        known = {name for p in protocols for name in getattr(p, table)}
+        for name in names:
+            if name not in known:
+                raise ValueError(
+                    f"{name!r} is not among the {table.replace('_', ' ')} of "
+                    f"{', '.join(p.name for p in protocols)}: choose "
+                    f"{', '.join(sorted(known))}."
+                )
+    return [
+        p.select(**{t: set(names) & set(getattr(p, t)) for t, names in only.items()})
+        for p in protocols
+    ]
+
+
+def show_summary(part, rows, summary, paths):
+    """Say what was run, what failed and where the reports are."""
+    failed = [
+        row
+        for row in rows
+        if row["status"] not in ("done", "skipped")
+        and row["data_set"] in part.data_sets
+        and row["method"] in part.methods
+    ]
+    text = (
+        f"{part.name}: {summary.done} tasks done, {summary.skipped} skipped, "
+        f"{summary.kept} kept from before, in {duration(summary.seconds)}."
+    )
+    if failed:
+        first = failed[0]
+        place = f"{first['method']} on {first['data_set']}, seed {first['seed']}"
+        text += (
+            f"\n{len(failed)} tasks have failed, the first one {place}: "
+            f"{first['status']}: {last_line(first['error'])} (--retry-failed runs them "
+            "again)"
+        )
+    text += f"\nReports: {', '.join(map(str, paths))}"
+    console.print(text, markup=False, soft_wrap=True)
+    return len(failed)
