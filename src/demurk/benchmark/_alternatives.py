@@ -10,6 +10,7 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.multioutput import MultiOutputClassifier
 from sklearn.neighbors import KNeighborsClassifier
 
+from demurk.base import narrow_indices
 from demurk.utils._optional import import_optional
 
 __all__ = [
@@ -123,7 +124,7 @@ class LabeledRows(ClassifierMixin, BaseEstimator):
 
     def _features(self, X):
         if issparse(X):
-            return X.toarray() if self.dense else X
+            return X.toarray() if self.dense else narrow_indices(X)
         return np.asarray(X)
 
 
@@ -183,7 +184,9 @@ class CleanlabFilter(BaseEstimator):
         # The package takes no single label.
         wrong = np.zeros(Y.shape, dtype=bool)
         if Y.shape[1] > 1:
-            wrong = np.asarray(issues.find_multilabel_issues_per_class(lists, p), bool)
+            # Its own processes would be forked from one with threads, and wait forever.
+            found = issues.find_multilabel_issues_per_class(lists, p, n_jobs=1)
+            wrong = np.asarray(found, dtype=bool)
         self.estimators_ = []
         for column, flags in zip(Y.T, wrong.T):
             kept = ~flags
@@ -395,6 +398,7 @@ class SuspectCandidates(BaseEstimator):
             Fitted estimator.
         """
         Y = np.asarray(y)
+        X = narrow_indices(X) if issparse(X) else np.asarray(X)
         fitted = clone(self.estimator).fit(X, Y)
         if hasattr(fitted, "wrong_proba_"):
             suspicion = fitted.wrong_proba_

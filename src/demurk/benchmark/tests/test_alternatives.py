@@ -90,11 +90,18 @@ def test_one_label_per_row_stays_one(rng):
 
 def test_sparse_features(murky):
     X, _, seen = murky
+    wide = csr_array(X)
+    # Trees take no indices of 64 bits.
+    wide.indices, wide.indptr = wide.indices.astype(int), wide.indptr.astype(int)
     for name in ("random_forest", "logistic_regression", "label_spreading"):
         model = getattr(alternatives, name)(**FACTORIES[name])
         dense = clone(model).fit(X, seen).predict_proba(X)
-        sparse = clone(model).fit(csr_array(X), seen).predict_proba(csr_array(X))
+        sparse = clone(model).fit(wide, seen).predict_proba(wide)
         assert_allclose(sparse, dense, atol=1e-6)
+    forest = alternatives.out_of_bag_forest(20, random_state=0)
+    dense = forest.fit(X[:60], seen[:60]).noise_scores_.toarray()
+    sparse = forest.fit(wide[:60], seen[:60]).noise_scores_.toarray()
+    assert_allclose(sparse, dense, atol=1e-6)
 
 
 def test_every_candidate_weighs_copies(rng):
@@ -125,7 +132,7 @@ def fake_cleanlab(monkeypatch):
     """The package, which flags what it is told to, and remembers what it was given."""
     seen = SimpleNamespace(flags=None, labels=None, scores=None)
 
-    def find(labels, pred_probs):
+    def find(labels, pred_probs, n_jobs=None):
         seen.labels, seen.scores = labels, pred_probs
         return seen.flags
 
