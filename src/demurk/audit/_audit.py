@@ -136,7 +136,8 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
     labels only if they gain 0.015 of log-likelihood each. In the same runs with errors
     on ambiguous samples, "missing" was then chosen 0 times of 24 instead of 13, and the
     average precision rose from .36 to .68; with labels missing at random it was still
-    chosen 23 times of 24. Where this happens `kind_` is "uncertain".
+    chosen 23 times of 24. Where this happens `kind_` is "uncertain". A kind whose rate
+    ran to the edge of its range (0.45 of 0.5) is not believed either.
 
     If the labels seem nearly clean (less than 0.5 % wrong) the ranking is that of
     "none", with a warning. With few labelled rows (below about 300) rates come out too

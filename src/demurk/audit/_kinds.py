@@ -17,6 +17,8 @@ PER_LABEL_LOG_PRIOR = -3.0
 # many errors, but can neither point at them nor explain much by them.
 LEAST_SHARPNESS = 0.3
 LEAST_GAIN = 0.015  # log-likelihood per missing label claimed
+# Rates are sought below one half; one that ran to that edge was not found.
+LARGEST_RATE = 0.45
 SURE_SHARPNESS = 0.4
 SURE_GAP = 5.0
 SMALLEST_SHARE = 0.005
@@ -108,7 +110,12 @@ def choose_kind(Z, Y, observed, kind="auto", rates="auto"):
     evidence["none"] = 0.0
     wrong = {name: _wrong(fit, Z, Y, observed) for name, (fit, _) in best.items()}
     sharp = {name: sharpness(values) for name, values in wrong.items()}
-    name = kind if kind != "auto" else _pick(evidence, sharp, wrong, Y[observed])
+    name = kind
+    if kind == "auto":
+        found = {
+            k: s for k, s in sharp.items() if _largest_rate(best[k]) < LARGEST_RATE
+        }
+        name = _pick(evidence, found, wrong, Y[observed])
     fit, own = best[name]
     one_sided = name in ("false_positives", "missing")
     estimated = one_sided or wrong[name].mean() >= SMALLEST_SHARE
@@ -158,6 +165,11 @@ def _shared_fits(Z, Y, observed, kinds, plain):
 def _evidence(name, fit, per_label):
     own = PER_LABEL_LOG_PRIOR - fit.complexity if per_label else 0.0
     return fit.objective + LOG_PRIOR[name] + own
+
+
+def _largest_rate(option):
+    fit, _ = option
+    return max(fit.missing.mean(), fit.false.mean())
 
 
 def _wrong(fit, Z, Y, observed):

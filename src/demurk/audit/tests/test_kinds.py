@@ -92,6 +92,16 @@ def test_missing_labels_must_explain_something(share, kind):
     assert _pick(evidence, {"symmetric": 0.0, "missing": 0.5}, wrong, given) == kind
 
 
+def test_a_rate_at_the_edge_is_not_believed(rng):
+    """Seven of ten true labels are missing, more than any rate can say."""
+    Z, Y, seen = make_labels(rng, 0.7, 0.0)
+    choice = choose_kind(Z, Y, seen)
+    assert choice.evidence["missing"] > 5  # clear, if it could be believed
+    assert choice.kind == "none" and not choice.sure
+    asked = choose_kind(Z, Y, seen, "missing")
+    assert asked.kind == "missing" and asked.fit.missing.mean() > 0.45
+
+
 def test_sharpness():
     assert sharpness(np.array([1.0, 1.0, 0.0])) == 1.0
     assert sharpness(np.full(10, 0.2)) == pytest.approx(0.2)
