@@ -400,8 +400,8 @@ class SuspectCandidates(BaseEstimator):
         Y = np.asarray(y)
         X = narrow_indices(X) if issparse(X) else np.asarray(X)
         fitted = clone(self.estimator).fit(X, Y)
-        if hasattr(fitted, "wrong_proba_"):
-            suspicion = fitted.wrong_proba_
+        if hasattr(fitted, "scores_"):
+            suspicion = fitted.scores_
         else:
             suspicion = 1 - fitted.oob_prediction_
         row, label = np.nonzero(Y > 0)

@@ -47,13 +47,15 @@ __all__ = [
 N_TREES = 300
 
 
-def random_forest(n_estimators=N_TREES, random_state=None):
+def random_forest(n_estimators=N_TREES, min_samples_leaf=1, random_state=None):
     """Random forest on the labelled rows, all labels in one forest.
 
     Parameters
     ----------
     n_estimators : int, default=300
         Number of trees.
+    min_samples_leaf : int, default=1
+        Samples in a leaf at least.
     random_state : int, default=None
         Seed.
 
@@ -61,6 +63,11 @@ def random_forest(n_estimators=N_TREES, random_state=None):
     -------
     classifier : LabeledRows
         The classifier.
+
+    Notes
+    -----
+    Every node holds 16 bytes for each label: grown on 5,000 samples with 150 labels,
+    300 trees take 7 GB.
 
     Examples
     --------
@@ -70,7 +77,10 @@ def random_forest(n_estimators=N_TREES, random_state=None):
     array([[0, 1],
            [1, 0]])
     """
-    return LabeledRows(RandomForestClassifier(n_estimators, random_state=random_state))
+    forest = RandomForestClassifier(
+        n_estimators, min_samples_leaf=min_samples_leaf, random_state=random_state
+    )
+    return LabeledRows(forest)
 
 
 def logistic_regression(C=1.0):
@@ -288,7 +298,9 @@ def out_of_bag_forest(n_estimators=N_TREES, random_state=None):
 
 
 def audited_candidates(random_state=None):
-    """Label audit that knows that only candidates may be false.
+    """Label audit that ranks the candidates by how unlikely they are.
+
+    Among candidates the order is the same whatever noise is assumed, so none is.
 
     Parameters
     ----------
@@ -304,6 +316,6 @@ def audited_candidates(random_state=None):
     --------
     >>> from demurk.benchmark.alternatives import audited_candidates
     >>> audited_candidates().estimator
-    LabelAudit(kind='false_positives')
+    LabelAudit(kind='none')
     """
-    return SuspectCandidates(LabelAudit("false_positives", random_state=random_state))
+    return SuspectCandidates(LabelAudit("none", random_state=random_state))

@@ -6,12 +6,13 @@
 from numbers import Integral, Real
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve, eigh, svd
+from scipy.linalg import eigh
 
 from demurk.labels import LabelTags
-from demurk.partial_multilabel._admm import admm, soft_threshold
-from demurk.partial_multilabel._base import ScoreClassifier, as_rows
-from demurk.partial_multilabel._ridge import CenteredRidge, FeatureBasis
+from demurk.linalg import flip_signs
+from demurk.linalg._ridge import CenteredRidge, FeatureBasis
+from demurk.multilabel._reml_blocks import HeadAndTail
+from demurk.partial_multilabel._base import ScoreClassifier, as_rows, settled
 from demurk.utils._compat import CallbackSupportMixin, Interval, _fit_context
 from demurk.utils._progress import fit_progress
 
@@ -133,10 +134,10 @@ class PLST(CompressionClassifier):
         X, targets, mean = self._validate_targets(X, y, observed)
         regression = CenteredRidge(X, self.ridge)
         vectors = eigh(self._criterion(targets, regression))[1][:, ::-1]
-        V = vectors[:, : self.n_components]
-        coef, _ = regression.solve(targets @ V)
-        self.label_components_ = V.T
-        self.coef_ = V @ coef
+        V = flip_signs(vectors[:, : self.n_components].T)
+        coef, _ = regression.solve(targets @ V.T)
+        self.label_components_ = V
+        self.coef_ = V.T @ coef
         self.intercept_ = mean - self.coef_ @ regression.mean
         return self
 
@@ -352,99 +353,9 @@ class REML(CallbackSupportMixin, CompressionClassifier):
                     parts.sweep()
                     values.append(parts.objective())
                     stopped = done(learned)
-                if len(values) > 1:
-                    fall = values[-2] - values[-1]
-                    stopped = stopped or fall <= self.tol * values[-2]
+                stopped = stopped or settled(values, self.tol)
         self.objective_, self.n_iter_ = np.array(values), len(values)
         self.tail_coef_ = (basis.directions @ parts.H).T
         for name, value in learned().items():
             setattr(self, name, value)
         return self
-
-
-class HeadAndTail:
-    """Blocks A, B and H of the model, in the principal axes of X.
-
-    Parameters
-    ----------
-    Z : ndarray of shape (n, p)
-        Features in principal axes.
-    squares : ndarray of shape (p,)
-        Diagonal of Z'Z.
-    Y : ndarray of shape (n, q)
-        Centred labels.
-    rank : int
-        Columns of A.
-    weights : tuple of float
-        lambda_1, lambda_2 and lambda_3.
-    """
-
-    def __init__(self, Z, squares, Y, rank, weights):
-        self.Z, self.squares, self.Y = Z, squares[:, np.newaxis], Y
-        self.l1, self.l2, self.l3 = weights
-        self.cross = Z.T @ Y
-        left, values, right = svd(
-            self.cross / (self.squares + self.l2), full_matrices=False
-        )
-        root = np.sqrt(values[:rank])
-        self.A, self.B = left[:, :rank] * root, root[:, np.newaxis] * right[:rank]
-        self.H = np.zeros_like(self.cross)
-        self.P = self.T = np.zeros_like(Y)
-
-    def sweep(self):
-        """Update every block once."""
-        self.update_right()
-        self.update_left()
-        self.update_tail()
-
-    def update_right(self):
-        """Exact B: Z'(Y - ZH) is all that A needs of the labels."""
-        A, rest = self.A, self.cross - self.squares * self.H
-        gram = A.T @ (self.squares * A) + self.l2 * np.eye(A.shape[1])
-        self.B = cho_solve(cho_factor(gram), A.T @ rest)
-
-    def update_left(self):
-        """Exact A, in the eigenvectors of BB'."""
-        values, Q = eigh(self.B @ self.B.T)
-        right = (self.cross - self.squares * self.H) @ (self.B.T @ Q)
-        self.A = right / (self.squares * values + self.l2) @ Q.T
-
-    def update_tail(self, tol=1e-5, max_iter=50):
-        """H by alternating directions with the copy P of ZH, kept if it is better.
-
-        Returns
-        -------
-        residuals : ndarray of shape (n_steps, 2)
-            Relative primal and dual residual of every step.
-        """
-        rest = self.Y - self.Z @ (self.A @ self.B)
-        size = max(np.linalg.norm(rest), 1e-300)
-        old = self.H
-
-        def step(rho):
-            before, ZH = self.P, self.Z @ self.H
-            blend = (2 * rest + rho * (ZH - self.T)) / (2 + rho)
-            self.P = soft_threshold(blend, self.l3 / (2 + rho))
-            right = 0.5 * rho * (self.Z.T @ (self.P + self.T))
-            self.H = right / (0.5 * rho * self.squares + self.l1)
-            gap = self.P - self.Z @ self.H
-            self.T = self.T + gap
-            moved = rho * np.linalg.norm(self.P - before)
-            return np.linalg.norm(gap) / size, moved / size
-
-        before = self._tail_value(rest)
-        residuals = admm(step, settled=tol, tol=tol, max_iter=max_iter)
-        if self._tail_value(rest) > before:
-            self.H = old
-        return residuals
-
-    def _tail_value(self, rest):
-        ZH = self.Z @ self.H
-        fit = np.sum((rest - ZH) ** 2) + self.l3 * np.abs(ZH).sum()
-        return fit + self.l1 * np.vdot(self.H, self.H)
-
-    def objective(self):
-        """Value of the objective."""
-        head = self._tail_value(self.Y - self.Z @ (self.A @ self.B))
-        sizes = np.vdot(self.A, self.A) + np.vdot(self.B, self.B)
-        return float(head + self.l2 * sizes)

@@ -8,9 +8,10 @@ from numbers import Real
 
 import numpy as np
 from scipy.linalg import lstsq
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import csr_array, hstack, issparse
 from scipy.special import expit, softmax
 from sklearn.base import ClassifierMixin
+from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted
 
 from demurk.base import DemurkEstimator, LabelOutputMixin
@@ -31,10 +32,15 @@ __all__ = [
     "label_order",
     "linear_threshold",
     "on_candidates",
+    "product_on",
+    "settled",
+    "with_constant",
 ]
 
 # How far a cut lies beyond all scores, where it must.
 END = 0.1
+# Numbers that a product on candidates holds at a time.
+CHUNK_NUMBERS = 2**20
 
 THRESHOLD = [
     StrOptions({"cardinality", "linear"}),
@@ -47,6 +53,14 @@ def as_rows(X):
     if issparse(X):
         return csr_array(X, dtype=np.float64)
     return np.asarray(X, dtype=np.float64)
+
+
+def with_constant(X):
+    """X with a last column of ones."""
+    ones = np.ones((X.shape[0], 1))
+    if issparse(X):
+        return csr_array(hstack([X, ones], format="csr"))
+    return np.hstack([X, ones])
 
 
 class ScoreClassifier(LabelOutputMixin, ClassifierMixin, DemurkEstimator):
@@ -240,6 +254,25 @@ def on_candidates(values, candidates):
     """Entries of a matrix where the candidates are, in the order they are stored."""
     rows = np.repeat(np.arange(candidates.shape[0]), np.diff(candidates.indptr))
     return values[rows, candidates.indices]
+
+
+def product_on(candidates, left, right):
+    """Entries of ``left @ right.T`` where `candidates` stores something.
+
+    Time O(nnz r); memory of a few million numbers.
+    """
+    rows = np.repeat(np.arange(candidates.shape[0]), np.diff(candidates.indptr))
+    columns = candidates.indices
+    out = np.empty(len(columns))
+    for batch in gen_batches(len(columns), max(1, CHUNK_NUMBERS // left.shape[1])):
+        near, far = left[rows[batch]], right[columns[batch]]
+        np.einsum("ij,ij->i", near, far, out=out[batch])
+    return out
+
+
+def settled(values, tol):
+    """Whether the last iteration lowered the objective by little."""
+    return len(values) > 1 and values[-2] - values[-1] <= tol * abs(values[-2])
 
 
 def kept_candidates(confidences):

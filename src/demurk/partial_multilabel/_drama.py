@@ -15,16 +15,16 @@ from sklearn.utils import check_random_state
 
 from demurk.graph import nearest_neighbors
 from demurk.linalg import block_cg
+from demurk.linalg._admm import admm
+from demurk.linalg._ridge import CenteredRidge
 from demurk.partial_label._base import project_simplex
 from demurk.partial_label._ipal import reconstruction_graph
-from demurk.partial_multilabel._admm import admm
 from demurk.partial_multilabel._base import (
     THRESHOLD,
     PartialMultiLabelClassifier,
     label_order,
     on_candidates,
 )
-from demurk.partial_multilabel._ridge import CenteredRidge
 from demurk.utils._compat import (
     CallbackSupportMixin,
     Interval,

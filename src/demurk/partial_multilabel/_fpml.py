@@ -9,13 +9,14 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from sklearn.utils import check_random_state
 
+from demurk.linalg._ridge import CenteredRidge
 from demurk.partial_multilabel._base import (
     THRESHOLD,
     PartialMultiLabelClassifier,
     dealt,
+    product_on,
+    settled,
 )
-from demurk.partial_multilabel._lcom_updates import product_on
-from demurk.partial_multilabel._ridge import CenteredRidge
 from demurk.utils._compat import CallbackSupportMixin, Interval, _fit_context
 from demurk.utils._progress import fit_progress
 
@@ -182,9 +183,7 @@ class FPML(CallbackSupportMixin, PartialMultiLabelClassifier):
                     factors.sweep()
                     values.append(factors.objective())
                     stopped = done(lambda: self._half_fitted(factors))
-                if len(values) > 1:
-                    fall = values[-2] - values[-1]
-                    stopped = stopped or fall <= self.tol * values[-2]
+                stopped = stopped or settled(values, self.tol)
         for name, value in self._half_fitted(factors).items():
             setattr(self, name, value)
         self.objective_, self.n_iter_ = np.array(values), len(values)

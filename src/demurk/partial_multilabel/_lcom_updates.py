@@ -16,23 +16,20 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.sparse import csr_array
-from sklearn.utils import gen_batches
 
 from demurk.graph import affinity, nearest_neighbors
-from demurk.partial_multilabel._ridge import CenteredRidge
+from demurk.linalg._ridge import CenteredRidge
+from demurk.partial_multilabel._base import product_on
 
 __all__ = [
     "RULES",
     "Problem",
     "State",
     "objective",
-    "product_on",
     "similarity_graph",
     "update_noise",
     "update_predictor",
 ]
-
-CHUNK_NUMBERS = 2**20
 
 
 @dataclass(frozen=True)
@@ -83,20 +80,6 @@ def similarity_graph(X, n_neighbors, *, method="exact", n_jobs=None):
     # exp(-d^2 / (2 width^2)); where all neighbours are duplicates any width will do.
     bandwidth = float(np.sqrt(2) * width) if width > 0 else 1.0
     return 2 * affinity(found, weights="heat", symmetrize="mean", bandwidth=bandwidth)
-
-
-def product_on(candidates, left, right):
-    """Entries of ``left @ right.T`` where `candidates` stores something.
-
-    Time O(nnz r); memory of a few million numbers.
-    """
-    rows = np.repeat(np.arange(candidates.shape[0]), np.diff(candidates.indptr))
-    columns = candidates.indices
-    out = np.empty(len(columns))
-    for batch in gen_batches(len(columns), max(1, CHUNK_NUMBERS // left.shape[1])):
-        near, far = left[rows[batch]], right[columns[batch]]
-        np.einsum("ij,ij->i", near, far, out=out[batch])
-    return out
 
 
 def _cleaned(problem, state):

@@ -8,16 +8,12 @@ from numbers import Integral, Real
 import numpy as np
 from scipy.sparse import csr_array
 
-from demurk.partial_multilabel._admm import (
-    admm,
-    shrink_singular_values,
-    soft_threshold,
-)
+from demurk.linalg._admm import admm, shrink_singular_values, soft_threshold
+from demurk.linalg._ridge import FeatureBasis
 from demurk.partial_multilabel._base import (
     THRESHOLD,
     LinearPartialMultiLabelClassifier,
 )
-from demurk.partial_multilabel._ridge import FeatureBasis
 from demurk.utils._compat import CallbackSupportMixin, Interval, _fit_context
 from demurk.utils._progress import fit_progress
 
@@ -188,6 +184,9 @@ class PMLLRS(CallbackSupportMixin, LinearPartialMultiLabelClassifier):
                 parts.step,
                 penalty=1.0 if self.growth == 1 else 1e-4,
                 growth=self.growth,
+                # A growing penalty ends the movement by itself; a constant one must
+                # wait for it.
+                settled=self.tol if self.growth == 1 else np.inf,
                 tol=self.tol,
                 max_iter=self.max_iter,
                 stage=stage,

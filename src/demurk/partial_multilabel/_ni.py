@@ -6,19 +6,14 @@
 from numbers import Integral, Real
 
 import numpy as np
-from scipy import sparse
-from scipy.sparse import csr_array, issparse
 
-from demurk.partial_multilabel._admm import (
-    admm,
-    shrink_singular_values,
-    soft_threshold,
-)
+from demurk.linalg._admm import admm, shrink_singular_values, soft_threshold
+from demurk.linalg._ridge import FeatureBasis
 from demurk.partial_multilabel._base import (
     THRESHOLD,
     LinearPartialMultiLabelClassifier,
+    with_constant,
 )
-from demurk.partial_multilabel._ridge import FeatureBasis
 from demurk.utils._compat import CallbackSupportMixin, Interval, _fit_context
 from demurk.utils._progress import fit_progress
 
@@ -221,11 +216,3 @@ class SplitModel:
         size = max(np.linalg.norm(W), 1e-300)
         dual = mu * np.linalg.norm(self.A - before) / size
         return np.linalg.norm(gap) / size, dual
-
-
-def with_constant(X):
-    """X with a last column of ones."""
-    ones = np.ones((X.shape[0], 1))
-    if issparse(X):
-        return csr_array(sparse.hstack([X, ones], format="csr"))
-    return np.hstack([X, ones])

@@ -19,8 +19,9 @@ from demurk.partial_multilabel._base import (
     LinearPartialMultiLabelClassifier,
     label_order,
     on_candidates,
+    settled,
+    with_constant,
 )
-from demurk.partial_multilabel._ni import with_constant
 from demurk.utils._compat import CallbackSupportMixin, Interval
 from demurk.utils._progress import fit_progress
 
@@ -137,9 +138,7 @@ class RankingClassifier(CallbackSupportMixin, LinearPartialMultiLabelClassifier)
                     value = 0.5 * np.vdot(W, W) + np.sum(shares * rows) + term.cost(P)
                     values.append(float(value))
                     stopped = done(lambda W=W: self._learned(W[back]))
-                if len(values) > 1:
-                    fall = values[-2] - values[-1]
-                    stopped = stopped or fall <= self.tol * values[-2]
+                stopped = stopped or settled(values, self.tol)
         self.objective_, self.n_iter_ = np.array(values), len(values)
         for name, value in {**self._learned(W[back]), **term.learned(back)}.items():
             setattr(self, name, value)

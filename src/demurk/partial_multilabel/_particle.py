@@ -280,7 +280,7 @@ class PARTICLE(CallbackSupportMixin, PartialMultiLabelClassifier):
         return np.rint(votes[:, :-1]).astype(np.intp)
 
     def _fit_posterior(self, X):
-        # The room of MLkNN imports this one for its solvers.
+        # The room of MLkNN takes a base class from this one.
         from demurk.multilabel._mlknn import fit_posterior
 
         counts, labels = self._pair_counts(X), self.credible_

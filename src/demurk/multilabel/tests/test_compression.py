@@ -2,28 +2,18 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize
 from scipy.sparse import csr_array
 from sklearn.linear_model import Ridge
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from demurk.multilabel._compression import CPLST, PLST, REML, HeadAndTail
-from demurk.partial_multilabel._ridge import FeatureBasis
+from demurk.linalg import flip_signs
+from demurk.linalg._ridge import FeatureBasis
+from demurk.multilabel import CPLST, PLST, REML
+from demurk.multilabel._reml_blocks import HeadAndTail
 
 METHODS = [PLST(), CPLST(), REML()]
 every_method = pytest.mark.parametrize("method", METHODS, ids=str)
-
-
-@parametrize_with_checks(
-    METHODS,
-    expected_failed_checks=lambda estimator: {
-        "check_classifiers_classes": "-1 means unlabelled, not a class"
-    },
-    xfail_strict=True,
-)
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 @pytest.fixture(params=[(40, 6), (12, 20)], ids=["tall", "wide"])
@@ -59,6 +49,7 @@ def test_equals_literal_formulas(cls, n_components, data):
     assert_allclose(model.decision_function(X) + 0.5, expected, atol=1e-8)
     V = model.label_components_
     assert_allclose(V @ V.T, np.eye(len(V)), atol=1e-10)
+    assert_array_equal(V, flip_signs(V))
 
 
 def test_all_components_are_ridge_regression(data):
@@ -173,5 +164,11 @@ def test_missing_labels_and_edge_cases(method, data, rng):
     assert not model.predict(X)[:, 5].any() and model.predict(X)[:, 6].all()
     one = method.fit(X, [{"a"} if y else set() for y in Y.any(axis=1)])
     assert one.predict(X).shape == (len(X), 1)
+    # Rows without any label, and more labels than samples.
+    wide = np.tile(Y, 9)
+    wide[:3] = 0
+    scores = method.fit(X, wide).decision_function(X)
+    assert np.isfinite(scores).all()
+    assert_allclose(scores, np.tile(scores[:, :7], 9), atol=1e-6)
     same = method.fit(np.ones_like(X), Y).decision_function(np.ones_like(X[:2]))
     assert_allclose(same + 0.5, np.tile(Y.mean(axis=0), (2, 1)), atol=1e-9)

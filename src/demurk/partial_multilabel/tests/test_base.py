@@ -122,9 +122,3 @@ def test_thresholds(murky):
     cuts = linear._scores(X) @ linear.threshold_[:-1] + linear.threshold_[-1]
     assert_array_equal(linear.predict(X), linear._scores(X) > cuts[:, None])
     assert_allclose(linear.decision_function(X), linear._scores(X) - cuts[:, None])
-
-
-def test_no_candidate_is_an_error(murky):
-    X, Y = murky
-    with pytest.raises(ValueError, match="no candidate label in any row"):
-        PMLLCom().fit(X, np.zeros_like(Y))

@@ -9,9 +9,9 @@ from sklearn.preprocessing import normalize
 
 from demurk.graph import nearest_neighbors
 from demurk.labels import add_noisy_labels
+from demurk.linalg._admm import admm
 from demurk.partial_label._ipal import reconstruction_graph
 from demurk.partial_multilabel import DRAMA
-from demurk.partial_multilabel._admm import admm
 from demurk.partial_multilabel._drama import SmoothConfidences
 
 

@@ -9,19 +9,19 @@ from threadpoolctl import threadpool_limits
 
 from demurk.datasets import load_dataset
 from demurk.labels import add_noisy_labels
+from demurk.linalg._ridge import CenteredRidge
 from demurk.partial_multilabel import PMLLCom
+from demurk.partial_multilabel._base import product_on
 from demurk.partial_multilabel._lcom import iterate
 from demurk.partial_multilabel._lcom_updates import (
     RULES,
     Problem,
     State,
     objective,
-    product_on,
     similarity_graph,
     update_noise,
     update_predictor,
 )
-from demurk.partial_multilabel._ridge import CenteredRidge
 
 
 def dense_graph(X, k):

@@ -7,10 +7,11 @@ from scipy.sparse import csr_array
 from sklearn.linear_model import Ridge
 
 from demurk.labels import add_noisy_labels
+from demurk.linalg._admm import admm
+from demurk.linalg._ridge import FeatureBasis
 from demurk.partial_multilabel import PMLNI
-from demurk.partial_multilabel._admm import admm
-from demurk.partial_multilabel._ni import SplitModel, with_constant
-from demurk.partial_multilabel._ridge import FeatureBasis
+from demurk.partial_multilabel._base import with_constant
+from demurk.partial_multilabel._ni import SplitModel
 
 
 @pytest.fixture(params=[(40, 5), (12, 20)], ids=["tall", "wide"])

@@ -6,8 +6,8 @@ from numpy.testing import assert_allclose
 from scipy.sparse import csr_array
 from sklearn.linear_model import Ridge
 
-from demurk.partial_multilabel import _ridge
-from demurk.partial_multilabel._ridge import CenteredRidge, FeatureBasis
+from demurk.linalg import _ridge
+from demurk.linalg._ridge import CenteredRidge, FeatureBasis
 
 
 @pytest.fixture(params=["tall", "wide"])

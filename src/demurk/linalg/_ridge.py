@@ -7,18 +7,28 @@ penalised.
 # Authors: The demurk developers
 # SPDX-License-Identifier: BSD-3-Clause
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve, eigh
-from scipy.sparse import issparse
 from scipy.sparse.linalg import LinearOperator
 
-from demurk.linalg import block_cg
+from demurk.linalg._cg import block_cg
+from demurk.linalg._rows import CenteredRows
 
 __all__ = ["CenteredRidge", "FeatureBasis"]
+
+Floats = NDArray[np.float64]
 
 # Above this order a factor takes minutes and gigabytes: iterate instead.
 MAX_DENSE = 7000
 RANK_TOL = 1e-12
+
+
+def _centered(X: Any, center: bool) -> CenteredRows:
+    mean = X.mean(axis=0) if center else np.zeros(X.shape[1])
+    return CenteredRows(X, mean)
 
 
 class CenteredRidge:
@@ -39,20 +49,21 @@ class CenteredRidge:
     target O(n d + min(n, d)^2), or one such product per step of conjugate gradients.
     """
 
-    def __init__(self, X, penalty, *, fit_intercept=True):
+    def __init__(self, X: Any, penalty: float, *, fit_intercept: bool = True) -> None:
         n, d = X.shape
-        self.X, self.penalty = X, penalty
-        self.mean = X.mean(axis=0) if fit_intercept else np.zeros(d)
-        self.fit_intercept = fit_intercept
+        self.X, self.penalty, self.fit_intercept = X, penalty, fit_intercept
+        self._rows = _centered(X, fit_intercept)
+        self.mean = self._rows.mean
         self._dual = n < d
-        if min(n, d) > MAX_DENSE:
-            self._factor = None
-            return
-        gram = outer_gram(X, self.mean) if self._dual else inner_gram(X, self.mean)
-        gram.flat[:: len(gram) + 1] += penalty
-        self._factor = cho_factor(gram, lower=True, overwrite_a=True)
+        self._factor = None
+        if min(n, d) <= MAX_DENSE:
+            gram = self._rows.gram() if self._dual else self._rows.scatter()
+            gram.flat[:: len(gram) + 1] += penalty
+            self._factor = cho_factor(gram, lower=True, overwrite_a=True)
 
-    def solve(self, targets, start=None):
+    def solve(
+        self, targets: Floats, start: Floats | None = None
+    ) -> tuple[Floats, Floats]:
         """Coefficients (t, d) and intercepts (t,) of targets (n, t).
 
         `start` holds coefficients of similar targets; only iterations need it.
@@ -71,16 +82,16 @@ class CenteredRidge:
         intercept = means - coef @ self.mean
         return coef, intercept if self.fit_intercept else np.zeros(len(coef))
 
-    def fitted(self, coef, intercept):
+    def fitted(self, coef: Floats, intercept: Floats) -> Floats:
         """Values of a linear model at the rows of X, (n, t)."""
-        return self.X @ coef.T + intercept
+        values: Floats = self.X @ coef.T + intercept
+        return values
 
-    def _iterate(self, centered, start):
-        n, d = self.X.shape
+    def _iterate(self, centered: Floats, start: Floats | None) -> Floats:
+        rows, d = self._rows, self.X.shape[1]
 
-        def product(B):
-            mean = np.multiply.outer(n * self.mean, self.mean @ B)
-            return self.X.T @ (self.X @ B) - mean + self.penalty * B
+        def product(B: Floats) -> Floats:
+            return rows.transposed(rows @ B) + self.penalty * B
 
         operator = LinearOperator(
             (d, d), matvec=product, matmat=product, dtype=np.float64
@@ -108,7 +119,7 @@ class FeatureBasis:
     mean : ndarray of shape (d,)
         Mean of X, or zero.
     directions : ndarray of shape (d, p)
-        Q, for the p <= min(n, d) directions along which X varies.
+        Q, for the p <= min(n, d) directions along which X varies; p may be 0.
     squares : ndarray of shape (p,)
         Diagonal of Z'Z, largest first.
 
@@ -117,44 +128,27 @@ class FeatureBasis:
     Time O(n d min(n, d) + min(n, d)^3), memory O(d p).
     """
 
-    def __init__(self, X, *, center=True):
-        n, d = X.shape
-        self.mean = X.mean(axis=0) if center else np.zeros(d)
-        dual = n < d
-        gram = outer_gram(X, self.mean) if dual else inner_gram(X, self.mean)
+    def __init__(self, X: Any, *, center: bool = True) -> None:
+        rows = _centered(X, center)
+        dual = X.shape[0] < X.shape[1]
+        gram = rows.gram() if dual else rows.scatter()
         values, vectors = eigh(gram, overwrite_a=True)
         kept = values > RANK_TOL * max(values[-1], 0)
         values, vectors = values[kept][::-1], vectors[:, kept][:, ::-1]
         if dual:
-            shift = np.multiply.outer(self.mean, vectors.sum(axis=0))
-            vectors = (X.T @ vectors - shift) / np.sqrt(values)
-        self.squares, self.directions = values, vectors
+            vectors = rows.transposed(vectors) / np.sqrt(values)
+        self.mean: Floats = rows.mean
+        self.squares: Floats = values
+        self.directions: Floats = vectors
 
-    def coordinates(self, X):
+    def coordinates(self, X: Any) -> Floats:
         """Z of some rows, (n, p)."""
-        return X @ self.directions - self.mean @ self.directions
+        Z: Floats = X @ self.directions - self.mean @ self.directions
+        return Z
 
-    def solve(self, rhs, penalty):
+    def solve(self, rhs: Floats, penalty: float) -> Floats:
         """Solve ``M ((X - mean)'(X - mean) + penalty I) = rhs`` for M, (t, d)."""
         along = rhs @ self.directions
         # The part of rhs across the directions only meets the penalty.
         inside = along / (self.squares + penalty) - along / penalty
         return rhs / penalty + inside @ self.directions.T
-
-
-def inner_gram(X, mean):
-    """Products of the centred features with each other, (d, d)."""
-    if issparse(X):
-        return (X.T @ X).toarray() - X.shape[0] * np.multiply.outer(mean, mean)
-    X = X - mean
-    return X.T @ X
-
-
-def outer_gram(X, mean):
-    """Products of the centred rows with each other, (n, n); only where n < d."""
-    if not issparse(X):
-        X = X - mean
-        return X @ X.T
-    along = X @ mean
-    gram = (X @ X.T).toarray() - along
-    return gram - along[:, np.newaxis] + mean @ mean

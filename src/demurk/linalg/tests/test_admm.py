@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose
 
-from demurk.partial_multilabel._admm import (
+from demurk.linalg._admm import (
     admm,
     shrink_singular_values,
     soft_threshold,

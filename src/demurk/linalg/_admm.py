@@ -3,20 +3,26 @@
 # Authors: The demurk developers
 # SPDX-License-Identifier: BSD-3-Clause
 
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import svd
 
 __all__ = ["admm", "shrink_singular_values", "soft_threshold"]
 
+Floats = NDArray[np.float64]
 
-def soft_threshold(values, amount):
+
+def soft_threshold(values: Floats, amount: float) -> Floats:
     """Move every entry towards zero by `amount`, and no further than zero."""
-    return np.sign(values) * np.maximum(np.abs(values) - amount, 0)
+    moved: Floats = np.sign(values) * np.maximum(np.abs(values) - amount, 0)
+    return moved
 
 
-def shrink_singular_values(matrix, amount):
+def shrink_singular_values(matrix: Floats, amount: float) -> tuple[Floats, Floats]:
     """Move every singular value towards zero by `amount`, and no further.
 
     Parameters
@@ -45,23 +51,23 @@ def shrink_singular_values(matrix, amount):
 
 
 @contextmanager
-def silent(name):
-    """A stage that reports to nobody; stands in for that of `fit_progress`."""
+def silent(name: str) -> Iterator[Callable[..., bool]]:
+    """A stage that reports to nobody."""
     yield lambda attributes=None: False
 
 
 def admm(
-    step,
+    step: Callable[[float], tuple[float, float]],
     *,
-    penalty=1.0,
-    growth=1.0,
-    max_penalty=1e10,
-    settled=np.inf,
-    tol=1e-6,
-    max_iter=500,
-    stage=silent,
-    learned=None,
-):
+    penalty: float = 1.0,
+    growth: float = 1.0,
+    max_penalty: float = 1e10,
+    settled: float = np.inf,
+    tol: float = 1e-6,
+    max_iter: int = 500,
+    stage: Callable[[str], Any] = silent,
+    learned: Callable[[], Any] | None = None,
+) -> Floats:
     """Repeat a step of alternating directions until its residuals are small.
 
     Parameters
@@ -84,16 +90,18 @@ def admm(
     max_iter : int, default=500
         Largest number of steps.
     stage : callable, default=silent
-        Reports each step, see `fit_progress`.
+        ``with stage("iteration") as done:`` opens the report of a step, which ends
+        with ``done(learned)``; True asks to stop.
     learned : callable, default=None
-        Gives the attributes of the half-fitted model to the report.
+        Gives what has been learned so far to the report.
 
     Returns
     -------
     residuals : ndarray of shape (n_iter, 2)
         Primal and dual residual of every step.
     """
-    residuals, stopped = [], False
+    residuals: list[tuple[float, float]] = []
+    stopped = False
     while not stopped and len(residuals) < max_iter:
         with stage("iteration") as done:
             primal, dual = step(penalty)
