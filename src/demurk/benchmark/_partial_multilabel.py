@@ -68,7 +68,7 @@ class PMLSplit:
     ----------
     X_train, X_test : {ndarray, csr_array} of shape (n_rows, n_features)
         Features; dense ones are standardised on the training rows.
-    candidates : ndarray of shape (n_train, n_labels), int8
+    candidates : ndarray of shape (n_train, n_labels), int64
         Candidates of the training rows.
     Y_train, Y_test : ndarray of shape (n_rows, n_labels), int8
         True labels; those of the training rows serve for scores only.
@@ -166,6 +166,8 @@ def pml_split(data, seed, amount=None, *, test_size=0.3):
     if not issparse(X_train):
         scaler = StandardScaler().fit(X_train)
         X_train, X_test = scaler.transform(X_train), scaler.transform(X_test)
+    # scikit-learn's ridge sums labels in their own type, and int8 overflows.
+    candidates = candidates.astype(np.int64)
     return PMLSplit(X_train, candidates, data.Y[train], X_test, data.Y[test])
 
 

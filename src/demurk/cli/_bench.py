@@ -6,6 +6,7 @@
 import shlex
 import sys
 import time
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated
 
@@ -138,10 +139,12 @@ def bench(
         int | None, typer.Option(min=1, help="Number of seeds instead of the file's.")
     ] = None,
     only_data: Annotated[
-        str | None, typer.Option(help="Data sets to run, separated by commas.")
+        list[str] | None,
+        typer.Option(help="Data set to run, or a pattern; may be given again."),
     ] = None,
     only_methods: Annotated[
-        str | None, typer.Option(help="Methods to run, separated by commas.")
+        list[str] | None,
+        typer.Option(help="Method to run, or a pattern; may be given again."),
     ] = None,
 ) -> None:
     """Run protocols of the benchmark; a stopped run goes on where it was."""
@@ -154,7 +157,7 @@ def bench(
     names = list_protocols() if "all" in names else list(dict.fromkeys(names))
     whole = [load_protocol(name, quick=quick).select(seeds=seeds) for name in names]
     only = {"data_sets": only_data, "methods": only_methods}
-    only = {table: text.split(",") for table, text in only.items() if text}
+    only = {table: patterns for table, patterns in only.items() if patterns}
     command = ["demurk", "bench", *names] + ["--quick"] * quick
     if seeds is not None:
         command += ["--seeds", str(seeds)]
@@ -198,18 +201,27 @@ def run_all(protocols, only, out, command, **options):
 
 
 def choose(protocols, only):
-    """Parts of the protocols; a name must occur in one of them."""
-    for table, names in only.items():
+    """Parts of the protocols; a pattern must fit a name in one of them."""
+    for table, patterns in only.items():
         known = {name for p in protocols for name in getattr(p, table)}
-        for name in names:
-            if name not in known:
+        for pattern in patterns:
+            if not any(fnmatchcase(name, pattern) for name in known):
                 raise ValueError(
-                    f"{name!r} is not among the {table.replace('_', ' ')} of "
+                    f"{pattern!r} is not among the {table.replace('_', ' ')} of "
                     f"{', '.join(p.name for p in protocols)}: choose "
                     f"{', '.join(sorted(known))}."
                 )
     return [
-        p.select(**{t: set(names) & set(getattr(p, t)) for t, names in only.items()})
+        p.select(
+            **{
+                table: {
+                    name
+                    for name in getattr(p, table)
+                    if any(fnmatchcase(name, pattern) for pattern in patterns)
+                }
+                for table, patterns in only.items()
+            }
+        )
         for p in protocols
     ]
 

@@ -28,10 +28,10 @@ Found = tuple[NDArray[Any], NDArray[Any]]
 # of fewer rows is slow.
 _CHUNK_BYTES = 6 * 2**20
 _MIN_ROWS = 64
+# Differences of pairs are read again at once: they should stay close to the core.
+_PAIR_BYTES = 2**21
 # Points whose smallest product stands for them when the filter is set.
 _BLOCK = 128
-# Candidates per neighbour beyond which whole rows are ranked: many equal distances.
-_CROWD = 32
 
 
 def exact_search(points: Any, queries: Any, n_neighbors: int) -> Found:
@@ -141,25 +141,21 @@ class _Search:
         queries = self.queries[rows]
         products = self._products(queries)
         limit = self._limits(products) + self._slack(queries)
+        with np.errstate(over="ignore"):  # no smaller than before it is rounded
+            limit = np.nextafter(limit.astype(products.dtype), np.inf)
         flat = np.flatnonzero(products <= limit[:, None])
         at, columns = np.divmod(flat, products.shape[1])
         if self.own:
             other = columns != at + rows.start
             at, columns = at[other], columns[other]
         squares = _pair_squares(queries, self.points, at, columns)
-        n_rows = queries.shape[0]
-        if len(at) > _CROWD * self.n_neighbors * n_rows:
-            found = np.full(products.shape, np.inf)
-            found[at, columns] = squares
-            squares, columns = _smallest(found, self.n_neighbors)
-        else:
-            # The candidates of a row stand together, by increasing index.
-            order = np.lexsort((squares, at))
-            counts = np.bincount(at, minlength=n_rows)
-            first = np.cumsum(counts) - counts
-            best = order[first[:, None] + np.arange(self.n_neighbors)]
-            squares, columns = squares[best], columns[best]
-        return np.sqrt(squares), columns
+        # The candidates of a row stand together, by increasing index.
+        counts = np.bincount(at, minlength=len(products))
+        first = np.cumsum(counts) - counts
+        found = np.full((len(products), counts.max()), np.inf)
+        found[at, np.arange(len(at)) - first[at]] = squares
+        squares, best = _smallest(found, self.n_neighbors)
+        return np.sqrt(squares), columns[first[:, None] + best]
 
     def _products(self, queries: Any) -> NDArray[Any]:
         """Squared distances less the squared norms of the queries, with errors."""
@@ -173,12 +169,13 @@ class _Search:
         """A bound on the products of enough points in each row.
 
         The smallest products of some blocks are products of as many different points.
+        Points of a block lie equal steps apart, which makes the minima quick to find.
         """
         n_rows, n = products.shape
         whole = n - n % self.block
-        smallest = products[:, :whole].reshape(n_rows, -1, self.block).min(axis=2)
-        if smallest.shape[1] < self.n_wanted:
+        if whole < self.block * self.n_wanted:
             return np.full(n_rows, np.inf)
+        smallest = products[:, :whole].reshape(n_rows, self.block, -1).min(axis=1)
         kth = self.n_wanted - 1
         return np.partition(smallest, kth, axis=1)[:, kth].astype(np.float64)
 
@@ -213,7 +210,7 @@ def _pair_squares(
             1 + points.nnz // points.shape[0] + queries.nnz // queries.shape[0]
         )
     out = np.empty(len(rows))
-    for batch in gen_batches(len(rows), max(1, _CHUNK_BYTES // (8 * width))):
+    for batch in gen_batches(len(rows), max(1, _PAIR_BYTES // (8 * width))):
         difference = queries[rows[batch]].astype(np.float64, copy=False)
         if sparse.issparse(points):
             difference = difference - points[columns[batch]]

@@ -90,8 +90,9 @@ class IPAL(CallbackSupportMixin, CandidateClassifier):
     Neighbours that are duplicates share their weight. A sample is never its own
     neighbour, also if it has a duplicate.
 
-    Time O(n^2 D) for the search, O(n k^2 (D + k)) for the weights and O(n k q) a step;
-    `predict` is O(n D + k^2 (D + k)) a sample. Memory O(n (D + k + q)).
+    Time O(n^2 D) for the search, O(n k^2 (D + k)) for the weights and O(n k c) a step
+    with c candidates for a sample; `predict` is O(n D + k^2 (D + k)) a sample. Memory
+    O(n (D + k c + q)).
 
     References
     ----------
@@ -226,7 +227,7 @@ def propagate_candidates(graph, candidates, alpha, max_iter):
     Parameters
     ----------
     graph : csr_array of shape (n, n)
-        Weights of the neighbours.
+        Weights of the neighbours, as many of them in each row.
     candidates : ndarray of shape (n, q), bool
         Candidate sets.
     alpha : float
@@ -242,22 +243,44 @@ def propagate_candidates(graph, candidates, alpha, max_iter):
         Number of steps.
     """
     confidences = uniform_confidences(candidates)
-    pull, rest = alpha * graph, (1 - alpha) * confidences
-    mask = candidates.astype(np.float64)
+    rows, columns = np.nonzero(candidates)
+    pull = alpha * candidate_graph(graph, candidates)
+    values = confidences[candidates]
+    rest = (1 - alpha) * values
     n_iter, settled = 0, False
     while n_iter < max_iter and not settled:
-        updated = pull @ confidences
+        updated = pull @ values
         updated += rest
-        updated *= mask
-        updated /= updated.sum(axis=1, keepdims=True)
-        change = updated - confidences
-        confidences, n_iter = updated, n_iter + 1
-        # The q x q products have the squared spectral norm as largest eigenvalue,
-        # which is at least the largest entry of the diagonal.
-        products = change.T @ change
-        near = products.diagonal().max() < TOL**2
-        settled = near and eigvalsh(products)[-1] < TOL**2
+        updated /= np.bincount(rows, updated)[rows]
+        change = updated - values
+        values, n_iter = updated, n_iter + 1
+        # The spectral norm of the change is at least the norm of any of its columns.
+        if np.bincount(columns, change**2).max() < TOL**2:
+            table = np.zeros(candidates.shape)
+            table[candidates] = change
+            settled = eigvalsh(table.T @ table)[-1] < TOL**2
+    confidences[candidates] = values
     return confidences, n_iter
+
+
+def candidate_graph(graph, candidates):
+    """Weights from each candidate of a sample to the same one of its neighbours.
+
+    Nothing but candidates ever has confidence: with c of them for a sample of q
+    classes, a step takes less than c / q of the time of a product with all classes.
+    """
+    rows, columns = np.nonzero(candidates)
+    place = np.full(candidates.shape, -1, dtype=np.int32)
+    place[candidates] = np.arange(len(rows))
+    near = graph.indices.reshape(len(candidates), -1)[rows]
+    weights = graph.data.reshape(len(candidates), -1)[rows]
+    target = place[near, columns[:, None]]
+    kept = (target >= 0) & (weights > 0)
+    ends = np.cumsum(np.count_nonzero(kept, axis=1))
+    return csr_array(
+        (weights[kept], target[kept], np.concatenate([[0], ends])),
+        shape=(len(rows), len(rows)),
+    )
 
 
 def correct_mass(confidences, candidates):

@@ -89,7 +89,8 @@ class ExactRidge:
         self.factor = cho_factor(kernel.T, lower=True, overwrite_a=True)
 
     def _dual(self, targets):
-        return cho_solve(self.factor, targets - targets.mean(axis=0))
+        centered = targets - targets.mean(axis=0)
+        return cho_solve(self.factor, centered, check_finite=False)
 
     def fitted(self, targets):
         """Values of the regression at the training samples."""
@@ -119,7 +120,7 @@ class NystroemRidge:
         self.factor = cho_factor(scatter, lower=True, overwrite_a=True)
 
     def _primal(self, targets):
-        return cho_solve(self.factor, self.features.T @ targets)
+        return cho_solve(self.factor, self.features.T @ targets, check_finite=False)
 
     def fitted(self, targets):
         """Values of the regression at the training samples."""

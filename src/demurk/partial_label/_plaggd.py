@@ -7,7 +7,7 @@ from numbers import Integral, Real
 
 import numpy as np
 from scipy.sparse import csr_array, eye_array
-from scipy.sparse.linalg import svds
+from scipy.sparse.linalg import LinearOperator, eigsh
 from sklearn.preprocessing import normalize
 
 from demurk.graph import nearest_neighbors
@@ -247,7 +247,7 @@ def _spectral_norm(matrix):
     """Largest singular value, a little more to be sure."""
     if matrix.shape[0] < 20:
         return np.linalg.norm(matrix.toarray(), 2)
-    first = np.linspace(1, 2, matrix.shape[0])
-    return (
-        1.01 * svds(matrix, k=1, v0=first, tol=1e-3, return_singular_vectors=False)[0]
-    )
+    first, back = np.linspace(1, 2, matrix.shape[0]), matrix.T
+    squared = LinearOperator(matrix.shape, lambda v: back @ (matrix @ v), dtype=float)
+    found = eigsh(squared, k=1, v0=first, tol=1e-3, return_eigenvectors=False)
+    return 1.01 * np.sqrt(found[0])

@@ -7,12 +7,14 @@ import warnings
 from numbers import Integral, Real
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.svm import SVC
 from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
 from demurk.partial_label._base import CandidateClassifier, DecisionMixin
+from demurk.partial_label._kernel import kernel_blocks
 from demurk.utils._compat import HasMethods, Interval, _fit_context
 
 __all__ = ["PLECOC"]
@@ -91,7 +93,8 @@ class PLECOC(DecisionMixin, CandidateClassifier):
     the classes fit in no split with two halves, which is an error.
 
     Time: L binary fits, and O(m q) to examine a split for m samples. For support
-    vector machines a fit is O(m^2 D) at best, and `predict` O(L m D) a sample.
+    vector machines a fit is O(m^2 D) at best, and `predict` O(m (D + L)) a sample with
+    those of the default, which share their kernel, O(L m D) with others.
 
     References
     ----------
@@ -169,6 +172,10 @@ class PLECOC(DecisionMixin, CandidateClassifier):
             delayed(_fit_split)(clone(model), X, positive[:, t], negative[:, t])
             for t in range(len(codes))
         )
+        # Machines with the same kernel decide together: one kernel matrix for all.
+        self._machines = None
+        if self.estimator is None:
+            self._machines = _stack(self.estimators_, X, positive | negative)
         self.code_book_ = book
         self.performance_ = _performance(self._decisions(X), candidates, book)
         return self
@@ -211,8 +218,16 @@ class PLECOC(DecisionMixin, CandidateClassifier):
         return codes[order]
 
     def _decisions(self, X):
-        columns = [model.decision_function(X) for model in self.estimators_]
-        return np.clip(np.column_stack(columns), -MAX_DECISION, MAX_DECISION)
+        if self._machines is None:
+            columns = [model.decision_function(X) for model in self.estimators_]
+            decisions = np.column_stack(columns)
+        else:
+            centers, weights, intercepts = self._machines
+            width = np.sqrt(X.shape[1] / 2)  # of the kernel with gamma = 1 / D
+            blocks = kernel_blocks(X, centers, width)
+            decisions = np.concatenate([block @ weights for block in blocks])
+            decisions += intercepts
+        return np.clip(decisions, -MAX_DECISION, MAX_DECISION)
 
     def _scores(self, X):
         decisions = self._decisions(X)
@@ -256,6 +271,18 @@ def _sides(candidates, codes):
 def _fit_split(model, X, positive, negative):
     rows = positive | negative
     return model.fit(X[rows], np.where(positive[rows], 1, -1))
+
+
+def _stack(machines, X, used):
+    """Support vectors of all machines, their weights and the intercepts."""
+    weights = np.zeros(used.shape)
+    for t, machine in enumerate(machines):
+        dual = machine.dual_coef_
+        rows = np.flatnonzero(used[:, t])[machine.support_]
+        weights[rows, t] = (dual.toarray() if issparse(dual) else dual)[0]
+    kept = weights.any(axis=1)
+    intercepts = np.concatenate([machine.intercept_ for machine in machines])
+    return X[kept], weights[kept], intercepts
 
 
 def _performance(decisions, candidates, book):

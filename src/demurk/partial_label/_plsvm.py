@@ -6,6 +6,7 @@
 from numbers import Integral, Real
 
 import numpy as np
+from scipy.sparse import issparse
 
 from demurk.partial_label._base import LinearCandidateClassifier, informative_rows
 from demurk.utils._compat import CallbackSupportMixin, Interval, _fit_context
@@ -161,26 +162,31 @@ class MarginSolver:
     """Subgradient steps with a weighted average; see the notes of `PLSVM`."""
 
     def __init__(self, X, candidates, reg, fit_intercept):
-        self.X, self.candidates, self.reg = X, candidates, reg
-        self.fit_intercept = fit_intercept
+        # Products with few rows are quicker when columns stand together.
+        self.X = X if issparse(X) else np.asfortranarray(X)
+        self.reg, self.fit_intercept = reg, fit_intercept
+        # Scores have a row for each class: maxima over long rows are quick to find.
+        # Adding minus infinity leaves the candidates, or all others.
+        self.keep_inside = np.where(candidates.T, 0.0, -np.inf)
+        self.keep_outside = np.where(candidates.T, -np.inf, 0.0)
         shape = candidates.shape[1], X.shape[1]
         self.coef, self.intercept = np.zeros(shape), np.zeros(shape[0])
         self.average = self.coef, self.intercept
         self.n_steps = 0
 
     def _margins(self, coef, intercept):
-        """Scores, best inside, best outside."""
-        scores = self.X @ coef.T + intercept
-        inside = np.where(self.candidates, scores, -np.inf).max(axis=1, keepdims=True)
-        outside = np.where(self.candidates, -np.inf, scores).max(axis=1, keepdims=True)
-        return scores, inside, outside
+        """Scores inside and outside, -inf elsewhere, and the best of both."""
+        scores = coef @ self.X.T
+        scores += intercept[:, None]
+        inside, outside = scores + self.keep_inside, scores + self.keep_outside
+        return inside, outside, inside.max(axis=0), outside.max(axis=0)
 
     def objective(self):
         """Value at the averaged weights."""
         coef, intercept = self.average
-        _, inside, outside = self._margins(coef, intercept)
+        _, _, best, rival = self._margins(coef, intercept)
         penalty = np.vdot(coef, coef) + np.vdot(intercept, intercept)
-        loss = np.maximum(0, 1 - inside + outside).mean()
+        loss = np.maximum(0, 1 - best + rival).mean()
         return float(self.reg / 2 * penalty + loss)
 
     def advance(self, n_steps):
@@ -188,18 +194,16 @@ class MarginSolver:
         n = self.X.shape[0]
         for _ in range(n_steps):
             self.n_steps += 1
-            scores, inside, outside = self._margins(self.coef, self.intercept)
-            up = self.candidates & (scores == inside)
-            down = ~self.candidates & (scores == outside)
-            pull = up / up.sum(axis=1, keepdims=True)
-            pull -= down / down.sum(axis=1, keepdims=True)
-            pull *= inside - outside < 1
+            inside, outside, best, rival = self._margins(self.coef, self.intercept)
+            pull = _shares(inside == best)
+            pull -= _shares(outside == rival)
+            pull *= (best - rival < 1).astype(np.float64)
             rate = 1 / (self.reg * self.n_steps)
             keep = 1 - 1 / self.n_steps
-            coef = keep * self.coef + rate / n * (self.X.T @ pull).T
+            coef = keep * self.coef + rate / n * (pull @ self.X)
             intercept = self.intercept
             if self.fit_intercept:
-                intercept = keep * intercept + rate / n * pull.sum(axis=0)
+                intercept = keep * intercept + rate / n * pull.sum(axis=1)
             length = np.sqrt(np.vdot(coef, coef) + np.vdot(intercept, intercept))
             shrink = 1 / max(1.0, np.sqrt(self.reg) * length)
             self.coef, self.intercept = shrink * coef, shrink * intercept
@@ -209,3 +213,11 @@ class MarginSolver:
                 old_coef + share * (self.coef - old_coef),
                 old_intercept + share * (self.intercept - old_intercept),
             )
+
+
+def _shares(chosen):
+    """Equal shares of the classes chosen for each sample, at least one."""
+    shares = chosen.astype(np.float64)
+    if np.count_nonzero(chosen) > chosen.shape[1]:  # ties are rare
+        shares /= shares.sum(axis=0)
+    return shares

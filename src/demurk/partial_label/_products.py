@@ -17,7 +17,10 @@ __all__ = [
     "weight_graph",
 ]
 
-CHUNK_NUMBERS = 2**22
+# Products are handed on a batch at a time; the neighbours of fewer samples are copied
+# together, so that the copies stay in the cache.
+BATCH_NUMBERS = 2**18
+COPY_NUMBERS = 2**18
 SPARSE_ROWS = 100
 
 
@@ -45,12 +48,16 @@ def neighbor_products(points, indices, queries=None):
         Squared norms of the queries.
     """
     queries = points if queries is None else queries
-    for rows in _batches(points, indices):
+    m, k = indices.shape
+    size = SPARSE_ROWS if issparse(points) else max(1, BATCH_NUMBERS // k**2)
+    for rows in gen_batches(m, size):
         index, query = indices[rows], queries[rows].astype(np.float64, copy=False)
         if not issparse(points):
-            near = points[index].astype(np.float64, copy=False)
-            gram = near @ near.transpose(0, 2, 1)
-            cross = (near @ query[:, :, None])[:, :, 0]
+            gram, cross = np.empty((*index.shape, k)), np.empty(index.shape)
+            for part in _copies(points, index):
+                near = points[index[part]].astype(np.float64, copy=False)
+                gram[part] = near @ near.transpose(0, 2, 1)
+                cross[part] = (near @ query[part, :, None])[:, :, 0]
             yield rows, gram, cross, np.einsum("ij,ij->i", query, query)
             continue
         # One product of the few points that occur; no row is ever made dense.
@@ -91,17 +98,17 @@ def difference_products(points, indices):
             gram += (1e-14 * square)[:, None, None] * np.eye(k)
             products[rows] = gram
         return products
-    for rows in _batches(points, indices):
-        away = points[indices[rows]].astype(np.float64) - points[rows, None, :]
+    for rows in _copies(points, indices):
+        away = points[indices[rows]].astype(np.float64, copy=False)
+        away -= points[rows, None, :]
         products[rows] = away @ away.transpose(0, 2, 1)
     return products
 
 
-def _batches(points, indices):
-    """Slices of queries whose neighbours fit in memory together."""
+def _copies(points, indices):
+    """Slices of samples whose neighbours are copied together."""
     m, k = indices.shape
-    size = max(1, CHUNK_NUMBERS // (k * points.shape[1]))
-    return gen_batches(m, SPARSE_ROWS if issparse(points) else size)
+    return gen_batches(m, max(1, COPY_NUMBERS // (k * points.shape[1])))
 
 
 def weight_graph(indices, weights):

@@ -116,11 +116,11 @@ class SURE(CallbackSupportMixin, KernelCandidateClassifier):
     Minimises ``sum_i |f(x_i) - p_i|^2 + beta |f|^2 - lambda sum_i max(p_i)`` over
     functions f with a free intercept and confidences p on the candidates [1]_. The
     paper solves a quadratic programme for each sample and turn; its solution is a
-    projection on the simplex, found by a sort. Its linear system is symmetrised and
-    factored once for all turns. The paper does not say how the turns start and end. On
-    Lost (standardised, ten folds) the start "uniform" gives 0.793 and "indicator"
-    0.786 (paper: 0.780); a `tol` of 0.01, 0.001 or 0.0001 makes no difference beyond
-    0.003, after 16, 27 or 40 turns.
+    projection on the simplex, found for all samples at once. Its linear system is
+    symmetrised and factored once for all turns. The paper does not say how the turns
+    start and end. On Lost (standardised, ten folds) the start "uniform" gives 0.793 and
+    "indicator" 0.786 (paper: 0.780); a `tol` of 0.01, 0.001 or 0.0001 makes no
+    difference beyond 0.003, after 16, 27 or 40 turns.
 
     Time O(n^2 D + n^3) once and O(n^2 q) a turn, memory O(n^2) for up to 10,000
     samples; with m centres O(n m (D + m)) once, O(n m q) a turn and memory O(n m).

@@ -43,6 +43,7 @@ def candidates(
     coupling=None,
     transductive=False,
     reducer_params=None,
+    only_reduced=False,
     max_samples=None,
     smallest_class=None,
     n_splits=10,
@@ -68,6 +69,8 @@ def candidates(
     reducer_params : dict, default=None
         Parameters of the reducer, over those of the method; methods with a reducer
         that lacks them are skipped. With ``like`` they are those of the other reducer.
+    only_reduced : bool, default=False
+        Whether methods without a reducer are skipped.
     max_samples : int, default=None
         Larger data are cut to a random part of this size, the same for all methods.
     smallest_class : int, default=None
@@ -96,6 +99,8 @@ def candidates(
     if "reducer" in method:
         key = "like" if "like" in method else "reducer"
         reason = reason or unknown_parameter(method, reducer_params, key)
+    elif only_reduced:
+        reason = "has no reducer"
     if reason is not None:
         return {"skipped": reason}
     place = (data_set, made, transductive, n_splits, seed)

@@ -243,6 +243,16 @@ def test_transductive_reduction_sees_all_rows(monkeypatch):
     assert len(calls) == 1
 
 
+def test_methods_without_a_reducer_can_be_left_out():
+    options = {"n_extra": 1, "max_samples": 200, "only_reduced": True}
+    assert candidates("digits", PLKNN, 0, **options) == {"skipped": "has no reducer"}
+    method = PLKNN | {"reducer": "demurk.projection.CENDA"}
+    assert candidates("digits", method, 0, **options)["accuracy"] > 0.5
+    options["reducer_params"] = {"alpha": 1}
+    skipped = candidates("digits", method, 0, **options)
+    assert skipped == {"skipped": "has no parameter alpha"}
+
+
 def test_refused_candidate_sets_are_skipped():
     method = {"estimator": "demurk.partial_label.PLECOC"}
     report = candidates("digits", method, 0, n_extra=8, max_samples=200)

@@ -102,7 +102,7 @@ def test_quick_and_seeds(folder, reports):
 
 
 def test_a_part_is_run_and_all_results_are_reported(folder, reports):
-    assert run("mine --only-data two --only-methods better") == 0
+    assert run("mine --only-data tw* --only-methods better") == 0
     assert run("mine --only-data one") == 0
     (first, few, _), (both, more, _) = reports
     assert list(first.data_sets) == ["two"] and list(first.methods) == ["better"]

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.sparse import csr_array
 from sklearn.datasets import make_blobs
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
@@ -56,6 +57,14 @@ def test_equals_literal_loops(blobs):
     assert_allclose(model.performance_, right)
     assert_allclose(model.decision_function(X[120:]), -np.log(loss))
     assert_array_equal(model.predict(X[120:]), loss.argmin(axis=1))
+
+
+@pytest.mark.parametrize("form", [np.asarray, csr_array])
+def test_machines_decide_together(blobs, form):
+    X, _, S = blobs
+    model = PLECOC(n_codes=6, random_state=0).fit(form(X[:120]), S[:120])
+    alone = [m.decision_function(form(X[120:])) for m in model.estimators_]
+    assert_allclose(model._decisions(form(X[120:])), np.transpose(alone), atol=1e-12)
 
 
 def test_singletons_are_plain_output_codes(blobs):

@@ -15,7 +15,8 @@ from demurk.partial_label._products import (
 
 @pytest.mark.parametrize("chunk", [2**22, 30])
 def test_products(rng, monkeypatch, chunk):
-    monkeypatch.setattr(_products, "CHUNK_NUMBERS", chunk)
+    monkeypatch.setattr(_products, "BATCH_NUMBERS", chunk)
+    monkeypatch.setattr(_products, "COPY_NUMBERS", chunk)
     monkeypatch.setattr(_products, "SPARSE_ROWS", 3)
     X = rng.normal(size=(10, 4)) * (rng.uniform(size=(10, 4)) < 0.5)
     Q = rng.normal(size=(7, 4))
