@@ -1,4 +1,4 @@
-"""``demurk reduce`` and ``demurk predict``: from a file to results and back."""
+"""``demurk reduce``: from a file to a projection, cleaned labels and a model."""
 
 # Authors: The demurk developers
 # SPDX-License-Identifier: BSD-3-Clause
@@ -15,13 +15,13 @@ from sklearn.preprocessing import StandardScaler
 
 from demurk import io
 from demurk.cli._console import console, shown_progress
-from demurk.cli._input import as_frame, read_features, read_input
+from demurk.cli._input import as_frame, read_input
 from demurk.multilabel import SemiSupervisedMLkNN
 from demurk.registry import get_method
 from demurk.utils._files import atomic_path, refuse_overwrite
 from demurk.viz import plot_embedding
 
-__all__ = ["predict_file", "reduce_file"]
+__all__ = ["reduce_file"]
 
 
 def _write_csv(frame, path, force):
@@ -125,31 +125,3 @@ def _picture(Z, cleaned, name, method, classifier):
         cleaned = cleaned[:, None] == classifier.classes_
     title = f"{name}: {Z.shape[1]} directions found by {method}"
     return plot_embedding(Z, cleaned, names=classifier.classes_, title=title).figure
-
-
-def predict_file(model_path, source, output, *, force=False, data_home=None):
-    """Predict the labels of a file with a saved model and write them as a table."""
-    refuse_overwrite([output], force)
-    model = io.load(model_path)
-    if not hasattr(model, "predict_proba"):
-        raise ValueError(
-            f"{model_path} holds no classifier: give a model written by `demurk "
-            "reduce`."
-        )
-    names = getattr(model, "feature_names_in_", None)
-    X = read_features(source, names, data_home=data_home)
-    expected = getattr(model, "n_features_in_", X.shape[1])
-    if X.shape[1] != expected:
-        raise ValueError(
-            f"{source} has {X.shape[1]} features, but the model was trained on "
-            f"{expected}: give the same columns."
-        )
-    labels, proba = model.predict(X), model.predict_proba(X)
-    classes = [str(name) for name in model.classes_]
-    if labels.ndim == 1:
-        table = {"predicted": labels}
-    else:
-        table = dict(zip(classes, labels.T))
-    table |= {f"{name}: probability": p for name, p in zip(classes, proba.T)}
-    _write_csv(pd.DataFrame(table), Path(output), force)
-    console.print(f"{len(labels)} predictions written to {output}")

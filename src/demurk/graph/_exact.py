@@ -29,7 +29,7 @@ Found = tuple[NDArray[Any], NDArray[Any]]
 _CHUNK_BYTES = 6 * 2**20
 _MIN_ROWS = 64
 # Differences of pairs are read again at once: they should stay close to the core.
-_PAIR_BYTES = 2**21
+_PAIR_BYTES = 2**19
 # Points whose smallest product stands for them when the filter is set.
 _BLOCK = 128
 
@@ -123,9 +123,10 @@ class _Search:
         # A power of two takes no digits, and keeps squares from running out of range.
         size = float(abs(points).max()) if n else 0.0
         self.scale = 2.0 ** -np.rint(np.log2(size)) if size > 0 else 1.0
-        norms = row_norms(self.scale * points.astype(np.float64), squared=True)
+        scaled = self.scale * points
+        norms = row_norms(scaled.astype(np.float64, copy=False), squared=True)
         self.norms = norms.astype(dtype)
-        self.other = (self.scale * points).astype(dtype, copy=False).T
+        self.other = scaled.astype(dtype, copy=False).T
         if self.sparse:
             self.other = self.other.tocsr()
             width = int(np.diff(points.indptr).max(initial=0))
@@ -205,10 +206,8 @@ def _pair_squares(
 ) -> NDArray[Any]:
     """Squares of ``queries[rows] - points[columns]`` by direct differences."""
     width = points.shape[1]
-    if sparse.issparse(points):  # index and value, of both rows and of their difference
-        width = 4 * (
-            1 + points.nnz // points.shape[0] + queries.nnz // queries.shape[0]
-        )
+    if sparse.issparse(points):
+        width = 1 + points.nnz // points.shape[0] + queries.nnz // queries.shape[0]
     out = np.empty(len(rows))
     for batch in gen_batches(len(rows), max(1, _PAIR_BYTES // (8 * width))):
         difference = queries[rows[batch]].astype(np.float64, copy=False)

@@ -98,7 +98,11 @@ class FeatureViews(BaseEstimator):
         n_components = min(self.n_components, *scaled.shape)
         solver = "auto"
         if sparse.issparse(scaled):
-            if n_components < min(scaled.shape):
+            spread = scaled.max(axis=0) - scaled.min(axis=0)
+            if spread.nnz == 0:
+                scaled = scaled[:2].toarray()  # all rows are the same
+                n_components = min(n_components, *scaled.shape)
+            elif n_components < min(scaled.shape):
                 solver = "arpack"  # centres a sparse matrix without filling it
             else:
                 scaled = scaled.toarray()

@@ -131,7 +131,9 @@ def _sum_unseen(trees, X, shape):
         part = X[rows]
         if sparse.issparse(part):
             part.sort_indices()
-        predicted = tree.predict(part, check_input=False)
+        # The tree below the estimator: checking its input again for each of hundreds
+        # of trees takes longer than the prediction.
+        predicted = tree.tree_.predict(part)
         total[rows] += predicted.reshape(rows.size, -1)
         votes[rows] += 1
     return total, votes

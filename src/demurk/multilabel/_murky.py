@@ -3,8 +3,8 @@
 # Authors: The demurk developers
 # SPDX-License-Identifier: BSD-3-Clause
 
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import closing
 from numbers import Integral, Real
 
 import numpy as np
@@ -28,7 +28,7 @@ from demurk.honest import (
     stack_weights,
 )
 from demurk.labels import LabelTags
-from demurk.multilabel._murky_members import POOLS, SparseLogistic, make_members
+from demurk.multilabel._murky_members import POOLS, OwnMember, make_members
 from demurk.utils._compat import (
     CallbackSupportMixin,
     Interval,
@@ -73,7 +73,7 @@ class MurkyClassifier(
     n_estimators : int, default=300
         Trees of each forest.
     n_jobs : int, default=None
-        Threads; None means 1.
+        Threads, shared out between members and trees; None means 1.
     random_state : int, RandomState instance or None, default=None
         Seed of the members.
 
@@ -239,26 +239,42 @@ class MurkyClassifier(
         return self
 
     def _fit_members(self, members, views, Y, seen, stage):
-        """Fit one member after the other, the logistic one beside the others.
-
-        Its solver has one random state for the whole process, so only one of them may
-        run at a time for the results to be repeatable.
-        """
+        """Fit the members beside each other, those of the user one at a time."""
         self._members = members
-        parallel = effective_n_jobs(self.n_jobs) > 1
-        honest, waiting = {}, {}
-        with ThreadPoolExecutor(1) if parallel else nullcontext() as pool:
-            for name, (view, member) in members.items():
-                if parallel and isinstance(member, SparseLogistic):
-                    waiting[name] = pool.submit(member.fit_honest, views[view], Y, seen)
-            for name, (view, member) in members.items():
+        honest = {}
+        fitting = self._each_member(
+            lambda name, view, member: member.fit_honest(views[view], Y, seen)
+        )
+        with closing(fitting):
+            for name in members:
                 with stage(name):
-                    honest[name] = (
-                        waiting[name].result()
-                        if name in waiting
-                        else member.fit_honest(views[view], Y, seen)
-                    )
+                    honest[name] = next(fitting)
         return honest
+
+    def _each_member(self, function):
+        """Yield what a function returns for each member, computed in threads.
+
+        Members of the user may not be safe in threads, and may use liblinear, which has
+        one random state for the whole process: they wait for all others.
+        """
+        n_threads = min(effective_n_jobs(self.n_jobs), len(self._members))
+        waiting = {}
+        with ThreadPoolExecutor(n_threads) as pool:
+            try:
+                if n_threads > 1:
+                    # The logistic member may take longest and cannot be divided.
+                    for name in sorted(self._members, key="l1".__ne__):
+                        view, member = self._members[name]
+                        if not isinstance(member, OwnMember):
+                            waiting[name] = pool.submit(function, name, view, member)
+                for name, (view, member) in self._members.items():
+                    if name in waiting:
+                        yield waiting[name].result()
+                    else:
+                        wait(waiting.values())
+                        yield function(name, view, member)
+            finally:
+                pool.shutdown(cancel_futures=True)
 
     def _fit_stack(self, honest, Y, seen):
         """Weights, calibration, rate and cuts; returns the calibrated honest scores."""
@@ -286,9 +302,12 @@ class MurkyClassifier(
         check_is_fitted(self)
         X = self._validate_new(X)
         views = self._views.views(X, {view for view, _ in self._members.values()})
-        stacked = 0.0
-        for name, (view, member) in self._members.items():
-            stacked = stacked + self.member_weights_[name] * member.predict(views[view])
+        scores = self._each_member(
+            lambda name, view, member: (
+                self.member_weights_[name] * member.predict(views[view])
+            )
+        )
+        stacked = sum(scores)
         return calibrate(stacked, self._label_means, self.calibration_)
 
     def decision_function(self, X):
@@ -323,8 +342,7 @@ class MurkyClassifier(
         proba : ndarray of shape (n_samples, n_labels)
             Probabilities; rows sum to one only if `fit` had a 1-D y.
         """
-        proba = corrected_probabilities(self._score(X), *self._rates)
-        return self._normalized(proba)
+        return self._probabilities(self._score(X))
 
     def predict(self, X):
         """Labels of samples.
@@ -339,7 +357,12 @@ class MurkyClassifier(
         labels : ndarray of shape (n_samples, n_labels) or (n_samples,)
             0/1 for each label, or one class per sample if `fit` had a 1-D y.
         """
-        check_is_fitted(self)
+        return self._decisions(self._score(X))
+
+    def _probabilities(self, scores):
+        return self._normalized(corrected_probabilities(scores, *self._rates))
+
+    def _decisions(self, scores):
         if self._single:
-            return self.classes_[self._score(X).argmax(axis=1)]
-        return (self.decision_function(X) > 0).astype(np.int64)
+            return self.classes_[scores.argmax(axis=1)]
+        return (scores > self.cuts_[self.target]).astype(np.int64)

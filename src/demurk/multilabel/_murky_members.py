@@ -4,14 +4,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 import numpy as np
-from scipy import sparse
-from scipy.sparse import csr_array
+from joblib import effective_n_jobs
 from scipy.special import expit
-from sklearn import config_context
 from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.ensemble import ExtraTreesRegressor, RandomForestRegressor
-from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import KFold
 from sklearn.utils import get_tags
 
 from demurk.honest import (
@@ -20,10 +16,10 @@ from demurk.honest import (
     label_means,
     leave_one_out_means,
 )
+from demurk.multilabel._murky_linear import SparseLogistic, folds
 
-__all__ = ["POOLS", "OwnMember", "SparseLogistic", "make_members"]
+__all__ = ["POOLS", "OwnMember", "make_members"]
 
-N_FOLDS = 5
 POOLS = {
     "full": ("rf", "et1", "rfpca", "rf3m", "et3m", "ksrc", "kpca30", "l1"),
     "trees": ("rf", "et1", "rfpca", "rf3m", "et3m"),
@@ -55,7 +51,8 @@ def make_members(members, n_features, n_estimators, n_jobs, rng):
     n_estimators : int
         Trees of each forest.
     n_jobs : int or None
-        Threads of the forests.
+        Threads in all. Members are fitted beside each other, which costs less than
+        growing the trees of one forest in threads; forests share what is left over.
     rng : RandomState
         Gives every member its seed.
 
@@ -73,16 +70,19 @@ def make_members(members, n_features, n_estimators, n_jobs, rng):
             for name in POOLS.get(item, (item,)):
                 seed = _seed(rng)
                 if name in FORESTS:
-                    found[name] = _forest(name, n_features, n_estimators, n_jobs, seed)
+                    found[name] = _forest(name, n_features, n_estimators, seed)
                 else:
                     found[name] = _other(name, seed)
         else:
             name, estimator = _named(item, found)
             found[name] = "raw", OwnMember(estimator, random_state=_seed(rng))
+    forests = [m.forest for _, m in found.values() if isinstance(m, HonestForest)]
+    for forest in forests:
+        forest.n_jobs = max(effective_n_jobs(n_jobs) // len(forests), 1)
     return found
 
 
-def _forest(name, n_features, n_estimators, n_jobs, seed):
+def _forest(name, n_features, n_estimators, seed):
     kind, view, leaf, features = FORESTS[name]
     if features != "sqrt":
         features = min(max(int(features * n_features), 1), MAX_FEATURES)
@@ -91,7 +91,6 @@ def _forest(name, n_features, n_estimators, n_jobs, seed):
         min_samples_leaf=leaf,
         max_features=features,
         bootstrap=True,
-        n_jobs=n_jobs,
         random_state=seed,
     )
     return view, HonestForest(forest)
@@ -129,129 +128,6 @@ def _named(item, taken):
 
 def _seed(rng):
     return int(rng.randint(np.iinfo(np.int32).max))
-
-
-def _folds(n_rows, random_state):
-    splitter = KFold(min(N_FOLDS, n_rows), shuffle=True, random_state=random_state)
-    return splitter.split(np.empty((n_rows, 1)))
-
-
-class SparseLogistic(BaseEstimator):
-    """L1 logistic regression per label, the mean of two strengths.
-
-    Parameters
-    ----------
-    random_state : int, default=None
-        Seed of the folds and of the solver.
-
-    Attributes
-    ----------
-    coefs_ : list of csr_array of shape (n_labels, n_features)
-        Coefficients for each strength.
-    intercepts_ : ndarray of shape (n_strengths, n_labels)
-        Intercepts for each strength.
-    """
-
-    def __init__(self, random_state=None):
-        self.random_state = random_state
-
-    def fit_honest(self, X, Y, observed):
-        """Fit five folds for the honest scores, then all rows.
-
-        Parameters
-        ----------
-        X : {ndarray, csr_array} of shape (n_samples, n_features)
-            Features; mostly zero ones are sparse.
-        Y, observed : ndarray of shape (n_samples, n_labels)
-            Labels, and the entries to learn from.
-
-        Returns
-        -------
-        honest : ndarray of shape (n_samples, n_labels)
-            Out-of-fold scores.
-        """
-        if sparse.issparse(X):
-            # liblinear knows only short indices.
-            X = csr_array(X, dtype=np.float64)
-            X.indices, X.indptr = X.indices.astype("i4"), X.indptr.astype("i4")
-        honest = np.empty(Y.shape)
-        for train, test in _folds(len(Y), self.random_state):
-            self._fit_labels(X[train], Y[train], observed[train])
-            honest[test] = self.predict(X[test])
-        self._fit_labels(X, Y, observed)
-        return honest
-
-    def _fit_labels(self, X, Y, observed):
-        strengths = (0.3, 1.0) if sparse.issparse(X) else (0.03, 0.1)
-        means = label_means(Y, observed)
-        # A constant label keeps its mean: 0 and 1 up to rounding.
-        constant = np.where(observed.any(axis=0), 40 * (2 * means - 1), _logit(means))
-        self.intercepts_ = np.tile(constant, (len(strengths), 1))
-        empty = csr_array((1, X.shape[1]))
-        rows = [[empty] * Y.shape[1] for _ in strengths]
-        checked = {"assume_finite": True, "skip_parameter_validation": True}
-        for j in range(Y.shape[1]):
-            seen = observed[:, j]
-            target = Y[seen, j]
-            if target.size == 0 or target.min() == target.max():
-                continue
-            part = X if seen.all() else X[seen]
-            for k, strength in enumerate(strengths):
-                level = _without_features(part, target, strength)
-                if level is None:
-                    with config_context(**checked):
-                        model = self._model(strength).fit(part, target)
-                    rows[k][j] = csr_array(model.coef_)
-                    level = model.intercept_[0]
-                self.intercepts_[k, j] = level
-        self.coefs_ = [csr_array(sparse.vstack(part)) for part in rows]
-
-    def _model(self, strength):
-        return LogisticRegression(
-            C=strength,
-            l1_ratio=1.0,
-            solver="liblinear",
-            max_iter=1000,
-            random_state=self.random_state,
-        )
-
-    def predict(self, X):
-        """Scores of new rows.
-
-        Parameters
-        ----------
-        X : {ndarray, csr_array} of shape (n_samples, n_features)
-            Features.
-
-        Returns
-        -------
-        scores : ndarray of shape (n_samples, n_labels)
-            Mean probability over the strengths.
-        """
-        total = 0.0
-        for coef, intercept in zip(self.coefs_, self.intercepts_):
-            product = X @ coef.T
-            product = product.toarray() if sparse.issparse(product) else product
-            total = total + expit(product + intercept)
-        return total / len(self.coefs_)
-
-
-def _without_features(X, y, strength):
-    """Intercept of an L1 logistic regression that uses no feature, else None.
-
-    liblinear penalises the intercept as well, which moves the mean by 1/C towards one
-    half. No feature enters if none has a gradient above its penalty.
-    """
-    n_rows, step = len(y), 1 / strength
-    mean = np.clip(0.5, (y.sum() - step) / n_rows, (y.sum() + step) / n_rows)
-    if np.abs(X.T @ (y - mean)).max() > step:
-        return None
-    return _logit(mean)
-
-
-def _logit(share):
-    share = np.clip(share, 1e-12, 1 - 1e-12)
-    return np.log(share / (1 - share))
 
 
 class OwnMember(BaseEstimator):
@@ -307,7 +183,7 @@ class OwnMember(BaseEstimator):
                     )
         if honest is None:
             honest = np.empty(Y.shape)
-            for train, test in _folds(len(Y), self.random_state):
+            for train, test in folds(len(Y), self.random_state):
                 self._fit_labels(X[train], Y[train], observed[train])
                 honest[test] = self.predict(X[test])
             self._fit_labels(X, Y, observed)

@@ -5,6 +5,7 @@
 
 from sklearn.base import _fit_context
 from sklearn.callback import CallbackSupportMixin, ProgressBar
+from sklearn.svm import _liblinear
 from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
@@ -15,5 +16,6 @@ __all__ = [
     "ProgressBar",
     "StrOptions",
     "_fit_context",
+    "_liblinear",
     "_openmp_effective_n_threads",
 ]

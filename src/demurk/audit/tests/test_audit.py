@@ -101,6 +101,44 @@ def test_clean_labels_are_left_alone(clean):
     assert len(audit.suspects(7)) == 7
 
 
+def make_labels(seed, n=300, q=5, bias=2.5, noise=0.5):
+    rng = np.random.RandomState(seed)
+    X = rng.normal(size=(n, 8))
+    scores = X @ rng.normal(size=(8, q)) + noise * rng.normal(size=(n, q))
+    return X, (scores > bias).astype(int)
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        {"noise": 3.0},
+        {"noise": 50.0},
+        {"bias": 0.0},
+        {"bias": 6.0, "n": 400},
+        {"n": 60},
+        {"n": 200, "q": 40},
+    ],
+    ids=["hard", "unpredictable", "balanced", "rare", "few rows", "many labels"],
+)
+@pytest.mark.filterwarnings("ignore:No noise rate")
+def test_at_most_one_in_two_hundred_clean_entries_is_flagged(shape):
+    for seed in range(2):
+        X, Y = make_labels(seed, **shape)
+        audit = LabelAudit(n_estimators=50, random_state=0).fit(X, Y)
+        assert (audit.wrong_proba_ > 0.5).mean() <= 0.005
+        assert audit.n_suspects_ <= 0.005 * Y.size
+
+
+def test_weak_evidence_is_said_and_the_lists_stay_apart():
+    X, Y = make_labels(3, n=100)
+    corrupted = flip_labels(Y, 0.1, random_state=3)
+    audit = LabelAudit(n_estimators=50, random_state=0).fit(X, corrupted.labels)
+    assert audit.kind_ == "uncertain"
+    assert "cannot be told: read the two lists of suspects apart" in audit.message_
+    # So many of each, whatever the other list holds.
+    assert audit.suspects(6)["given"].tolist() == [1] * 6 + [0] * 6
+
+
 def test_kind_none_ranks_by_how_unlikely_the_label_is(noisy):
     X, corrupted, _ = noisy
     with warnings.catch_warnings():
@@ -256,6 +294,8 @@ def test_small_and_degenerate_data(clean):
     assert one.scores_.shape == (500, 1)
     with pytest.raises(ValueError, match="Only one sample is labelled"):
         LabelAudit().fit(X, np.where(np.arange(500)[:, None] == 7, Y, -1))
+    with pytest.raises(ValueError, match="not observed\\) in every row"):
+        LabelAudit().fit(X, np.full_like(Y, -1))
     with pytest.raises(NotFittedError):
         LabelAudit().suspects()
 

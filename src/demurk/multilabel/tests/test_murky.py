@@ -1,5 +1,6 @@
 """The calibrated stack: against its own formulas, its limits, and a forest."""
 
+import threading
 from functools import partial
 
 import numpy as np
@@ -26,12 +27,8 @@ from demurk.honest import (
 from demurk.labels import flip_labels, hide_rows
 from demurk.metrics import average_precision, micro_f1
 from demurk.multilabel._murky import MurkyClassifier
-from demurk.multilabel._murky_members import (
-    OwnMember,
-    SparseLogistic,
-    _without_features,
-    make_members,
-)
+from demurk.multilabel._murky_linear import SparseLogistic, _without_features
+from demurk.multilabel._murky_members import OwnMember, make_members
 
 FULL = ["rf", "et1", "rfpca", "rf3m", "et3m", "ksrc", "kpca30", "l1"]
 
@@ -183,6 +180,48 @@ def test_threads_do_not_change_the_result(data):
     assert list(found.member_weights_) == list(base.member_weights_)
 
 
+@pytest.mark.parametrize(
+    "members, n_jobs, expected",
+    [("full", 2, 1), ("full", 16, 3), ("fast", 2, 2), ("trees", None, 1)],
+)
+def test_members_share_the_threads(members, n_jobs, expected):
+    made = make_members(members, 10, 5, n_jobs, np.random.RandomState(0))
+    assert made["rf"][1].forest.n_jobs == expected
+
+
+class Watcher(ClassifierMixin, BaseEstimator):
+    """A classifier that is not safe in threads."""
+
+    def fit(self, X, y):
+        assert threading.current_thread() is threading.main_thread()
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict_proba(self, X):
+        assert threading.current_thread() is threading.main_thread()
+        return np.full((len(X), 2), 0.5)
+
+
+def test_estimators_of_the_user_stay_in_the_main_thread(data):
+    X, Y = data
+    model = murky([("mine", Watcher()), "fast"], n_jobs=2).fit(X, Y)
+    assert list(model.member_weights_) == ["mine", "rf", "ksrc", "l1"]
+    assert_allclose(
+        model.predict_proba(X),
+        model.set_params(n_jobs=None).predict_proba(X),
+        atol=1e-12,
+    )
+
+
+def test_an_error_in_a_thread_is_raised(data, monkeypatch):
+    def failing(self, X, Y, observed):
+        raise ValueError("no kernel today")
+
+    monkeypatch.setattr(LeaveOneOutKernelRidge, "fit_honest", failing)
+    with pytest.raises(ValueError, match="no kernel today"):
+        murky("full", n_jobs=2).fit(*data)
+
+
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_one_class_per_sample(data, n_classes):
     X, _ = data
@@ -224,6 +263,23 @@ def test_one_labelled_row_is_an_error(data):
         murky().fit(X, hidden)
 
 
+def test_no_labelled_row_is_an_error(data):
+    X, Y = data
+    with pytest.raises(ValueError, match="not observed\\) in every row"):
+        murky().fit(X, np.full_like(Y, -1))
+
+
+@pytest.mark.parametrize("n_rows", [2, 5, 29])
+def test_few_rows_with_more_features(rng, n_rows):
+    X = rng.normal(size=(n_rows, 50))
+    Y = (X[:, :4] > 0).astype(int)
+    for features in (X, csr_array(X * (rng.random_sample(X.shape) < 0.1))):
+        model = murky("full").fit(features, Y)
+        proba = model.predict_proba(features)
+        assert ((proba > 0) & (proba < 1)).all()
+        assert np.isfinite(model.honest_scores_).all()
+
+
 @pytest.mark.parametrize("values", [(0,), (1,), (0, 1)])
 def test_constant_labels_are_predicted(data, values):
     X, _ = data
@@ -248,8 +304,9 @@ def test_one_label(data):
 
 
 def test_many_labels(rng):
-    X, Y = make_data(rng, n=40, q=120)
-    assert murky("fast").fit(X, Y).predict(X).shape == (40, 120)
+    X, Y = make_data(rng, n=80, q=120)
+    scores = murky("full").fit(X, Y).honest_scores_
+    assert average_precision(Y, scores) > Y.mean() + 0.15
 
 
 def test_wide_sparse_text(rng):
@@ -263,9 +320,10 @@ def test_wide_sparse_text(rng):
     assert forest.max_features == 500
 
 
-def test_features_that_do_not_vary(data):
+@pytest.mark.parametrize("features", [np.ones((90, 2)), csr_array((90, 20_000))])
+def test_features_that_do_not_vary(data, features):
     _, Y = data
-    proba = murky("full").fit(np.ones((90, 2)), Y).predict_proba(np.ones((2, 2)))
+    proba = murky("full").fit(features, Y).predict_proba(features[:2])
     assert_allclose(proba[0], proba[1])
 
 
@@ -334,6 +392,23 @@ def test_l1_equals_folds_by_hand(data):
     # Up to the tolerance of the solver, where a model without features is exact.
     assert_allclose(honest[:, 0], expected, atol=1e-3)
     assert_allclose(honest[:, 1], 0, atol=1e-12)
+
+
+@pytest.mark.parametrize("form", [np.asarray, csr_array])
+def test_l1_is_that_of_scikit_learn(data, form):
+    X, Y = form(3 * data[0]), data[1]  # so that every model uses a feature
+    X_test, strengths = X[:10], (0.03, 0.1) if form is np.asarray else (0.3, 1.0)
+    member = SparseLogistic(random_state=3)
+    member.fit_honest(X, Y.astype(float), np.ones(Y.shape, bool))
+    expected = np.zeros((10, 3))
+    for j in range(3):
+        for strength in strengths:
+            model = LogisticRegression(
+                C=strength, l1_ratio=1, solver="liblinear", random_state=3
+            ).fit(X, Y[:, j])
+            assert model.coef_.any()
+            expected[:, j] += model.predict_proba(X_test)[:, 1] / 2
+    assert_allclose(member.predict(X_test), expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.9])

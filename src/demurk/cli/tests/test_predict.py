@@ -1,0 +1,252 @@
+"""``demurk predict``, run as a user runs it."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.datasets import dump_svmlight_file
+from sklearn.impute import SimpleImputer
+
+from demurk import io
+from demurk.cli import main
+from demurk.cli._predict import choose_classifier
+from demurk.multilabel import MurkyClassifier
+
+N_TREES = 40
+FEATURES = ["tempo", "loudness", "key", "mode", "length"]
+N_SONGS, N_LABELED = 90, 50
+
+
+@pytest.fixture(autouse=True)
+def small_forests(monkeypatch):
+    """The same with fewer trees."""
+
+    def smaller(**options):
+        model = choose_classifier(**options)
+        small = {"n_estimators": N_TREES} if hasattr(model, "n_estimators") else {}
+        return model.set_params(**small)
+
+    monkeypatch.setattr("demurk.cli._predict.choose_classifier", smaller)
+
+
+@pytest.fixture(scope="module")
+def songs():
+    """A table with names, gaps, categories and labels, and the true labels."""
+    rng = np.random.RandomState(0)
+    X = rng.normal(size=(N_SONGS, 5))
+    truth = (X[:, :2] + 0.3 * rng.normal(size=(N_SONGS, 2)) > 0).astype(int)
+    frame = pd.DataFrame(X, columns=FEATURES)
+    frame.loc[3, "key"] = np.nan
+    frame.insert(0, "title", [f"song {i}" for i in range(N_SONGS)])
+    frame["genre"] = rng.choice(["rock", "pop", ""], N_SONGS)
+    for j, name in enumerate(["happy", "fast"]):
+        frame[f"label:{name}"] = truth[:, j].astype(object)
+    return frame, truth
+
+
+@pytest.fixture
+def folder(songs, tmp_path, monkeypatch):
+    """Files of a user, in the working folder."""
+    monkeypatch.chdir(tmp_path)
+    frame, _ = songs
+    murky = frame.copy()
+    murky.loc[N_LABELED:, ["label:happy", "label:fast"]] = ""
+    murky.loc[0, "label:fast"] = ""
+    murky.to_csv("songs.csv", index=False)
+    frame[:N_LABELED].to_csv("labelled.csv", index=False)
+    frame[N_LABELED:].to_csv("rest.csv", index=False)
+    frame.drop(columns=["label:happy", "label:fast"]).to_csv("new.csv", index=False)
+    return tmp_path
+
+
+def run(*arguments):
+    return main([str(argument) for argument in arguments])
+
+
+def predict(*arguments):
+    assert run("predict", *arguments, "--members", "fast", "-j", 1) == 0
+
+
+def test_one_file_with_labelled_and_unlabelled_samples(songs, folder, capsys):
+    _, truth = songs
+    predict("songs.csv")
+    shown = capsys.readouterr()
+    assert "learned from 50 labelled samples and predicted 40 others" in shown.out
+    assert "of the labels are wrong (estimated)" in shown.out
+    assert "'title' (holds 'song 0'), 'genre' (holds" in shown.err
+    assert "MurkyClassifier: rf (" in shown.err
+    table = pd.read_csv("predictions.csv")
+    names = ["happy", "fast"]
+    assert list(table) == [
+        *names,
+        *(f"{name}: probability" for name in names),
+        *(f"{name}: given" for name in names),
+    ]
+    assert len(table) == N_SONGS
+    given = table[["happy: given", "fast: given"]]
+    assert given[N_LABELED:].isna().all().all() and pd.isna(given.iloc[0, 1])
+    assert_array_equal(given[1:N_LABELED], truth[1:N_LABELED])
+    assert (table[names].to_numpy() == truth)[N_LABELED:].mean() > 0.85
+    # The saved model says the same of the samples that were not labelled.
+    assert run("predict", "predictions.skops", "songs.csv", "-o", "again.csv") == 0
+    again = pd.read_csv("again.csv")
+    assert list(again) == list(table)[:4]
+    assert_allclose(again[N_LABELED:], table.iloc[N_LABELED:, :4], atol=1e-5)
+
+
+def test_the_recommended_classifier_is_the_default():
+    model = choose_classifier()
+    assert type(model) is MurkyClassifier and model.members == "full"
+    assert (model.n_jobs, model.random_state) == (-1, 0)
+
+
+def test_own_labels_of_a_sample_have_no_part_in_its_row(songs, folder):
+    frame, truth = songs
+    predict("songs.csv")
+    table = pd.read_csv("predictions.csv")
+    murky = np.where(np.arange(N_SONGS)[:, None] < N_LABELED, truth, -1)
+    murky[0, 1] = -1
+    X = SimpleImputer(strategy="median").fit_transform(frame[FEATURES])
+    model = MurkyClassifier("fast", n_estimators=N_TREES, random_state=0)
+    model.fit(X, murky)
+    honest = model.honest_scores_[:N_LABELED]
+    assert_array_equal(table.iloc[:N_LABELED, :2], honest > model.cuts_["f1"])
+    proba = table.iloc[:N_LABELED, 2:4]
+    assert_allclose(proba, model._probabilities(honest), atol=1e-5)
+
+
+def test_learning_from_another_file(songs, folder):
+    _, truth = songs
+    # Labels of the new samples are not looked at.
+    for name in ("rest", "blank"):
+        table = pd.read_csv("rest.csv")
+        table["label:happy"] = "nobody knows" if name == "blank" else 1
+        table[table.columns[::-1]].to_csv(f"{name}.csv", index=False)
+        predict(f"{name}.csv", "--train", "labelled.csv", "-o", f"{name}-out.csv")
+    found = pd.read_csv("rest-out.csv")
+    assert found.equals(pd.read_csv("blank-out.csv"))
+    assert list(found)[-1] == "fast: probability"
+    right = found[["happy", "fast"]].to_numpy() == truth[N_LABELED:]
+    assert right.mean() > 0.85
+
+
+def test_categories_are_found_again(folder):
+    predict("songs.csv", "--categorical", "genre")
+    model = io.load("predictions.skops")
+    assert list(model.feature_names_in_) == [*FEATURES, "genre=pop", "genre=rock"]
+    new = pd.read_csv("new.csv")[N_LABELED:]
+    new.to_csv("new.csv", index=False)
+    assert run("predict", "predictions.skops", "new.csv", "-o", "a.csv") == 0
+    table = pd.read_csv("predictions.csv")
+    assert_allclose(pd.read_csv("a.csv"), table.iloc[N_LABELED:, :4], atol=1e-5)
+    # A genre that was not there in training is neither of those that were.
+    new.assign(genre="jazz").to_csv("jazz.csv", index=False)
+    assert run("predict", "predictions.skops", "jazz.csv", "-o", "b.csv") == 0
+    zeros = new.drop(columns=["genre", "title"]).assign(**{"genre=pop": 0.0})
+    zeros["genre=rock"] = 0.0
+    assert_allclose(
+        pd.read_csv("b.csv").iloc[:, 2:], model.predict_proba(zeros), atol=1e-5
+    )
+
+
+def test_other_methods(songs, folder, capsys):
+    frame, truth = songs
+    assert run("predict", "songs.csv", "--method", "mlknn", "--labels", 2) == 0
+    assert "MLkNN learned from 50" in capsys.readouterr().out
+    table = pd.read_csv("predictions.csv")
+    assert (table.iloc[N_LABELED:, :2] == truth[N_LABELED:]).to_numpy().mean() > 0.8
+    # Candidate labels: one class comes out.
+    frame = frame.assign(**{"label:other": 1}).replace({"genre": {"": "pop"}})
+    frame.loc[N_LABELED:, [c for c in frame if c.startswith("label:")]] = -1
+    frame.to_csv("candidates.csv", index=False)
+    options = ["--method", "PLkNN", "-o", "class.csv"]
+    assert run("predict", "candidates.csv", *options) == 0
+    assert set(pd.read_csv("class.csv")["predicted"]) <= {"happy", "fast", "other"}
+
+
+def test_one_class_per_sample(folder, rng):
+    X = rng.normal(size=(60, 3))
+    names = np.where(X[:, 0] > 0, "up", "down")
+    np.savez("all.npz", X=X, y=names)
+    np.savez("new.npz", X=X[:9], y=names[:9])
+    predict("new.npz", "--train", "all.npz")
+    table = pd.read_csv("predictions.csv")
+    assert list(table) == ["predicted", "down: probability", "up: probability"]
+    assert (table["predicted"] == names[:9]).mean() > 0.8
+    assert_allclose(table.iloc[:, 1:].sum(axis=1), 1, atol=1e-5)
+
+
+def test_sparse_files(folder, rng):
+    X = (rng.random_sample((60, 30)) < 0.1).astype(float)
+    X[:, 29] = 1
+    Y = np.column_stack([np.ones(60, int), X[:, :5].any(axis=1)])
+    for name, part in (("a.svm", slice(50)), ("b.svm", slice(50, 60))):
+        dump_svmlight_file(X[part], Y[part], name, multilabel=True)
+    predict("b.svm", "--train", "a.svm")
+    assert pd.read_csv("predictions.csv").shape == (10, 4)
+    assert run("predict", "predictions.skops", "b.svm", "-o", "again.csv") == 0
+    assert pd.read_csv("again.csv").equals(pd.read_csv("predictions.csv"))
+    dump_svmlight_file(X[:, :20], Y, "narrow.svm", multilabel=True)
+    assert run("predict", "predictions.skops", "narrow.svm", "-o", "c.csv") == 2
+
+
+def test_noise_is_passed_on(folder, capsys):
+    predict("songs.csv", "--noise", "candidate", "--rate", 0.2, "--target", "hamming")
+    assert "20% of the labels that do not apply are given" in capsys.readouterr().out
+    model = io.load("predictions.skops")[-1]
+    assert (model.noise, model.noise_rate_, model.target) == (
+        "candidate",
+        0.2,
+        "hamming",
+    )
+    assert model.members == "fast" and model.n_jobs == 1
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (["labelled.csv"], "Every sample of labelled.csv is labelled, so there is"),
+        (["new.csv"], "No column of new.csv begins with 'label:'"),
+        (["new.csv", "--train", "new.csv"], "a labelled file with --train"),
+        (["empty.csv"], "has no labelled sample to learn from"),
+        (["one.csv"], "Only one sample is labelled"),
+        (["absent.csv"], "neither a file nor a known data set"),
+        (["narrow.csv", "--train", "songs.csv"], "no column 'key', but the model"),
+        (["songs.csv", "--noise", "some"], "noise is 'some'; give one of symmetric"),
+        (["songs.csv", "--rate", "0.7"], "'--rate'"),
+        (["songs.csv", "--method", "NMLSDR"], "choose one of MurkyClassifier"),
+        (["songs.csv", "--method", "MLkNN", "--rate", "0.1"], "MLkNN has no --rate"),
+        (["model.skops"], "is a model: name the samples to predict behind it"),
+        (["songs.csv", "-o", "m.skops"], "name the table, such as m.csv"),
+        (["songs.csv", "-o", "songs.csv", "--force"], "is the data itself"),
+        (["songs.csv", "-o", "old.csv"], "old.csv exists already"),
+        (["songs.csv", "-o", "older.csv"], "older.skops exists already"),
+        (["model.skops", "new.csv", "--seed", "1"], "is a trained model: leave it out"),
+        (["model.skops", "new.csv"], "not a model file"),
+        (["absent.skops", "new.csv"], "no model file"),
+    ],
+)
+def test_errors_are_one_sentence_and_leave_nothing(folder, arguments, message, capsys):
+    table = pd.read_csv("songs.csv")
+    table[N_LABELED:].to_csv("empty.csv", index=False)
+    table[N_LABELED - 1 :].to_csv("one.csv", index=False)
+    table.drop(columns="key").to_csv("narrow.csv", index=False)
+    for name in ("model.skops", "old.csv", "older.skops"):
+        (folder / name).write_text("kept")
+    before = {path: path.read_bytes() for path in folder.rglob("*")}
+    assert run("predict", *arguments) == 2
+    error = capsys.readouterr().err.splitlines()[-1]
+    assert error.startswith("demurk: ") and message in error
+    assert {path: path.read_bytes() for path in folder.rglob("*")} == before
+
+
+def test_files_are_whole_or_not_there(folder, monkeypatch, capsys):
+    def halting(frame, path, **_):
+        path.write_text("happy,fast\n1,")
+        raise OSError("No space left")
+
+    monkeypatch.setattr(pd.DataFrame, "to_csv", halting)
+    before = set(folder.iterdir())
+    assert run("predict", "songs.csv", "--members", "fast", "-j", 1) == 2
+    assert "No space left" in capsys.readouterr().err
+    assert {p.name for p in set(folder.iterdir()) - before} == {"predictions.skops"}
