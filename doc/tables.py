@@ -4,7 +4,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 import json
+from itertools import product
 from pathlib import Path
+
+from demurk.benchmark import (
+    load_protocol,
+    plot_curves,
+    published_value,
+    read_results,
+)
+from demurk.benchmark._tables import summarize
 
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE.parent / "results"
@@ -122,13 +131,23 @@ RECIPE_SETTINGS = {
 }
 
 
-def recipe():
-    """MurkyClassifier beside the forest, one table for each kind of noise."""
+def recipe_a():
+    """MurkyClassifier beside the forest in the main setting."""
+    return recipe(["A"])
+
+
+def recipe_others():
+    """The same under other kinds of noise."""
+    return recipe([setting for setting in RECIPE_SETTINGS if setting != "A"])
+
+
+def recipe(settings):
+    """One table for each kind of noise."""
     document = load("recipe.json")
     header = ["set", "forest", "ours", "clean labels", "difference", "gap closed"]
-    header += ["ranking loss", "one-error", "micro-F1", "micro-F1, same cut"]
+    header += ["RL'", "OE'", "MiF1", "MiF1, same cut"]
     parts = []
-    for setting, title in RECIPE_SETTINGS.items():
+    for setting in settings:
         rows = []
         for name, table in document["settings"][setting]["sets"].items():
             means = table["means"]
@@ -150,7 +169,7 @@ def recipe():
                     signed(same["MiF1"]),
                 ]
             )
-        parts.append(list_table(header, rows, title))
+        parts.append(list_table(header, rows, RECIPE_SETTINGS[setting]))
     return "\n".join(parts)
 
 
@@ -210,6 +229,68 @@ def speed():
     return list_table(["benchmark", "what", "value"], rows, title)
 
 
+def bench(name, measure=None):
+    """Means of one measure from a committed run of a protocol, a row per method."""
+    rows = read_results(RESULTS / "bench" / f"{name}.csv")
+    protocol = load_protocol(name)
+    seeds = 1 + max(row["seed"] for row in rows)
+    ran = {key: {row[key] for row in rows} for key in ("data_set", "method")}
+    protocol = protocol.select(
+        data_sets=ran["data_set"], methods=ran["method"], seeds=seeds
+    )
+    summary = summarize(protocol, rows, published=published_value)
+    measure = measure or protocol.measures[0]
+    problems = summary.problems
+    header = ["method", *(", ".join(filter(None, problem)) for problem in problems)]
+    lines = [
+        [
+            method.replace("*", r"\*"),
+            *(_cell(summary.cells[(*p, method, measure)]) for p in problems),
+        ]
+        for method in summary.methods
+    ]
+    plural = "seeds" if seeds > 1 else "seed"
+    title = f"{measure}, {seeds} {plural} (``demurk bench {name}``)"
+    return list_table(header, lines, title)
+
+
+def _cell(cell):
+    """Mean, with the printed value in brackets, and the best in bold."""
+    if not cell.values:
+        return cell.note
+    text = f"{cell.mean:.3f}"
+    text = f"**{text}**" if cell.mark == "best" else text
+    return text if cell.paper is None else f"{text} ({cell.paper:.3f})"
+
+
+def ssdrmc_figure(path):
+    """Micro-F1 by the share of labelled rows, as figure 4 of the SSDR-MC paper."""
+    rows = read_results(RESULTS / "bench" / "ssdrmc-figure4.csv")
+    ran = {row["method"] for row in rows}
+    protocol = load_protocol("ssdrmc-figure4").select(methods=ran)
+    cells = summarize(protocol, rows).cells
+    settings = list(protocol.settings)
+    panels = {}
+    for data_set, method in product(protocol.data_sets, protocol.methods):
+        line = [cells[data_set, setting, method, "micro F1"] for setting in settings]
+        curve = [cell.mean for cell in line], [cell.sd for cell in line]
+        panels.setdefault(data_set, {})[method] = curve
+    shares = [100 * options["share"] for options in protocol.settings.values()]
+    labels = {"x_label": "% of rows labelled", "y_label": "micro-F1"}
+    figure = plot_curves(shares, panels, **labels)
+    figure.savefig(path)
+
+
+BENCH = {
+    "bench_nmlsdr_table1": ("nmlsdr-table1", "HL'"),
+    "bench_nmlsdr_tables": ("nmlsdr-tables", "AP"),
+    "bench_cenda_controlled": ("cenda-controlled", "accuracy"),
+    "bench_pml_lcom": ("pml-lcom-tables", "ranking loss"),
+    "bench_pml_lcom_own": ("pml-lcom-own", "ranking loss"),
+    "bench_ssdrmc": ("ssdrmc-figure4", "micro F1"),
+    "bench_ssdrmc_digits": ("ssdrmc-digits", "micro F1"),
+}
+
 TABLES = {
     "nmlsdr_tables": nmlsdr_tables,
     "nmlsdr_table1": nmlsdr_table1,
@@ -217,7 +298,8 @@ TABLES = {
     "speed": speed,
     "partial_label_lost": partial_label_lost,
     "partial_label_controlled": partial_label_controlled,
-    "recipe": recipe,
+    "recipe_a": recipe_a,
+    "recipe_others": recipe_others,
     "audit": audit,
     "audit_sets": audit_sets,
 }
@@ -229,6 +311,9 @@ def write_tables():
     folder.mkdir(exist_ok=True)
     for name, make in TABLES.items():
         (folder / f"{name}.rst").write_text(make(), encoding="utf-8")
+    for name, chosen in BENCH.items():
+        (folder / f"{name}.rst").write_text(bench(*chosen), encoding="utf-8")
+    ssdrmc_figure(folder / "ssdrmc_figure4.svg")
 
 
 if __name__ == "__main__":

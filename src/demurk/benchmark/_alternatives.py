@@ -177,7 +177,7 @@ class CleanlabFilter(BaseEstimator):
             Fitted classifiers.
         """
         name = "cleanlab.multilabel_classification.filter"
-        issues = import_optional(name, "bench")
+        issues = import_optional(name, "peers")
         Y = y.reshape(len(y), -1)
         p = np.column_stack([self._held_out(X, column) for column in Y.T])
         lists = [np.flatnonzero(row).tolist() for row in Y]
@@ -261,7 +261,7 @@ class SupervisedUMAP(BaseEstimator):
         self : SupervisedUMAP
             Fitted map.
         """
-        umap = import_optional("umap", "bench")
+        umap = import_optional("umap", "peers")
         sets = np.asarray(y).reshape(len(y), -1) > 0
         self.map_ = umap.UMAP(
             n_components=self.n_components,

@@ -4,10 +4,16 @@ import io
 import sys
 from types import ModuleType
 
+import numpy as np
 import pytest
 from rich.console import Console
 
-from demurk.benchmark import _protocol
+from demurk.benchmark import (
+    _protocol,
+    list_protocols,
+    load_protocol,
+    read_results,
+)
 from demurk.cli import _bench, main
 from demurk.cli._bench import BenchProgress, duration
 
@@ -182,3 +188,17 @@ def test_a_terminal_shows_what_runs(monkeypatch):
 def test_durations():
     shown = [duration(seconds) for seconds in (0.2, 99, 120, 7200)]
     assert shown == ["0 s", "99 s", "2 min", "2.0 h"]
+
+
+@pytest.mark.parametrize("name", list_protocols())
+def test_quick_runs_of_all_protocols(name, tmp_path, monkeypatch):
+    """Every protocol on built-in data, from the command to its report."""
+    monkeypatch.setenv("DEMURK_DATA", str(tmp_path))
+    assert main(["bench", name, "--quick", "--out", str(tmp_path)]) == 0
+    rows = read_results(tmp_path / f"{name}.csv")
+    assert len(rows) == len(load_protocol(name, quick=True).tasks())
+    done = [row for row in rows if row["status"] == "done"]
+    assert done and {row["status"] for row in rows} <= {"done", "skipped"}
+    assert all(np.isfinite(list(row["values"].values())).all() for row in done)
+    page = (tmp_path / f"{name}.html").read_text(encoding="utf-8")
+    assert load_protocol(name).title.split(":")[0] in page
