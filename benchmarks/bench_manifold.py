@@ -3,6 +3,7 @@
 # Authors: The demurk developers
 # SPDX-License-Identifier: BSD-3-Clause
 
+import tracemalloc
 import warnings
 
 import numpy as np
@@ -63,7 +64,16 @@ class EmbeddingStep(CpuBenchmark):
         search = NearestNeighbors(n_neighbors=N_NEIGHBORS).fit(self.X)
         return cpu_time(self._embed) / cpu_time(search.kneighbors)
 
+    def track_peak_megabytes(self, n_samples):
+        """Peak of the arrays that the embedding makes; the goal is linear growth."""
+        tracemalloc.start()
+        self._embed()
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return peak / 1e6
+
     track_ratio_to_search.unit = "ratio"
+    track_peak_megabytes.unit = "MB"
 
 
 class AgainstSpectralEmbedding(CpuBenchmark):

@@ -35,15 +35,17 @@ def measure(name):
             continue
         benchmark = cls()
         tracked = [m for m in dir(benchmark) if m.startswith("track_")]
-        if not tracked or getattr(benchmark, "params", None):
+        if not tracked:
             continue
-        benchmark.setup()
-        for method in tracked:
-            value = float(getattr(benchmark, method)())
-            label = f"{cls.__name__}.{method.removeprefix('track_')}"
-            what = (getattr(cls, method).__doc__ or "").strip().split("\n")[0]
-            figures[label] = {"value": round(value, 4), "what": what}
-            print(f"{name}: {label} = {value:.4g}", flush=True)
+        for choice in [[p] for p in getattr(benchmark, "params", [])] or [[]]:
+            benchmark.setup(*choice)
+            for method in tracked:
+                value = float(getattr(benchmark, method)(*choice))
+                place = ", ".join(map(str, [method.removeprefix("track_"), *choice]))
+                label = f"{cls.__name__}.{place}"
+                what = (getattr(cls, method).__doc__ or "").strip().split("\n")[0]
+                figures[label] = {"value": round(value, 4), "what": what}
+                print(f"{name}: {label} = {value:.4g}", flush=True)
     return figures
 
 
