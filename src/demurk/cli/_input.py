@@ -10,7 +10,7 @@ from scipy.sparse import issparse
 from demurk.datasets import list_datasets, load_dataset, read_dataset
 from demurk.utils._optional import import_optional
 
-__all__ = ["read_features", "read_input"]
+__all__ = ["as_frame", "read_input"]
 
 TABLES = (".csv", ".tsv", ".parquet", ".pq")
 
@@ -61,11 +61,3 @@ def as_frame(data):
         return data.data
     pandas = import_optional("pandas", "cli")
     return pandas.DataFrame(data.data, columns=data.feature_names)
-
-
-def read_features(source, names, *, data_home=None):
-    """Read the features a model was trained on; all other columns are ignored."""
-    path = Path(source)
-    if names is None or not path.is_file() or not _is_table(path):
-        return as_frame(read_input(source, data_home=data_home))
-    return as_frame(read_dataset(path, labels=0, columns=list(names)))

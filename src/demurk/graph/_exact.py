@@ -26,7 +26,7 @@ Found = tuple[NDArray[Any], NDArray[Any]]
 
 # Products held at a time by each thread should stay in the cache, but a matrix product
 # of fewer rows is slow.
-_CHUNK_BYTES = 6 * 2**20
+_CHUNK_BYTES = 8 * 2**20
 _MIN_ROWS = 64
 # Differences of pairs are read again at once: they should stay close to the core.
 _PAIR_BYTES = 2**19
