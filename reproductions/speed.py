@@ -1,10 +1,10 @@
 """Ratios of CPU time that the documentation states, measured in one run.
 
-    python reproductions/speed.py [bench_mlknn bench_nmlsdr ...]
+    python reproductions/speed.py [bench_mlknn bench_manifold.EmbeddingStep ...]
 
-Runs every ``track_`` benchmark, all of them or those of the modules named, and writes
-``results/speed.json``; figures of modules that are not run stay. ``make bench`` runs
-the same benchmarks under asv.
+Runs every ``track_`` benchmark, all of them or those of the modules or classes named,
+and writes ``results/speed.json``; figures that are not measured anew stay. ``make
+bench`` runs the same benchmarks under asv.
 """
 
 # Authors: The demurk developers
@@ -26,12 +26,12 @@ ROOT = Path(__file__).resolve().parent.parent
 OUTPUT = ROOT / "results" / "speed.json"
 
 
-def measure(name):
-    """All tracked figures of one benchmark module, with their meaning."""
+def measure(name, only=""):
+    """Tracked figures of a benchmark module, or of a class, with their meaning."""
     module = importlib.import_module(f"benchmarks.{name}")
     figures = {}
     for _, cls in inspect.getmembers(module, inspect.isclass):
-        if cls.__module__ != module.__name__:
+        if cls.__module__ != module.__name__ or only not in ("", cls.__name__):
             continue
         benchmark = cls()
         tracked = [m for m in dir(benchmark) if m.startswith("track_")]
@@ -63,10 +63,13 @@ def main():
         "numpy": np.__version__,
         "scikit-learn": sklearn.__version__,
     }
-    for name in names:
+    for place in names:
+        name, _, only = place.partition(".")
         # One thread: threads that wait would be counted as work.
         with threadpool_limits(1):
-            document["figures"][name] = measure(name)
+            figures = measure(name, only)
+        kept = document["figures"].get(name, {}) if only else {}
+        document["figures"][name] = kept | figures
         OUTPUT.write_text(json.dumps(document, indent=1) + "\n")
     print(f"written to {OUTPUT}")
 

@@ -188,6 +188,9 @@ class _Search:
 
 def _smallest(values: NDArray[Any], k: int) -> Found:
     """Return the k smallest of each row, equal values by lowest column."""
+    if values.shape[1] <= 8 * k:
+        columns = np.argsort(values, axis=1, kind="stable")[:, :k]
+        return np.take_along_axis(values, columns, axis=1), columns
     kth = np.partition(values, k - 1, axis=1)[:, k - 1, None]
     below, equal = values < kth, values == kth
     room = k - below.sum(axis=1, keepdims=True)
@@ -210,10 +213,10 @@ def _pair_squares(
         width = 1 + points.nnz // points.shape[0] + queries.nnz // queries.shape[0]
     out = np.empty(len(rows))
     for batch in gen_batches(len(rows), max(1, _PAIR_BYTES // (8 * width))):
-        difference = queries[rows[batch]].astype(np.float64, copy=False)
         if sparse.issparse(points):
-            difference = difference - points[columns[batch]]
-        else:
-            difference -= points[columns[batch]]
+            difference = queries[rows[batch]].astype(np.float64) - points[columns[batch]]
+        else:  # take copies rows faster than an index
+            difference = queries.take(rows[batch], axis=0).astype(np.float64, copy=False)
+            difference -= points.take(columns[batch], axis=0)
         out[batch] = row_norms(difference, squared=True)
     return out

@@ -55,7 +55,7 @@ def neighbor_products(points, indices, queries=None):
         if not issparse(points):
             gram, cross = np.empty((*index.shape, k)), np.empty(index.shape)
             for part in _copies(points, index):
-                near = points[index[part]].astype(np.float64, copy=False)
+                near = points.take(index[part], axis=0).astype(np.float64, copy=False)
                 gram[part] = near @ near.transpose(0, 2, 1)
                 cross[part] = (near @ query[part, :, None])[:, :, 0]
             yield rows, gram, cross, np.einsum("ij,ij->i", query, query)
@@ -99,7 +99,7 @@ def difference_products(points, indices):
             products[rows] = gram
         return products
     for rows in _copies(points, indices):
-        away = points[indices[rows]].astype(np.float64, copy=False)
+        away = points.take(indices[rows], axis=0).astype(np.float64, copy=False)
         away -= points[rows, None, :]
         products[rows] = away @ away.transpose(0, 2, 1)
     return products
