@@ -213,10 +213,12 @@ def _pair_squares(
         width = 1 + points.nnz // points.shape[0] + queries.nnz // queries.shape[0]
     out = np.empty(len(rows))
     for batch in gen_batches(len(rows), max(1, _PAIR_BYTES // (8 * width))):
+        at, near = rows[batch], columns[batch]
+        at, of = rows[batch], columns[batch]
         if sparse.issparse(points):
-            difference = queries[rows[batch]].astype(np.float64) - points[columns[batch]]
+            difference = queries[at].astype(np.float64) - points[of]
         else:  # take copies rows faster than an index
-            difference = queries.take(rows[batch], axis=0).astype(np.float64, copy=False)
-            difference -= points.take(columns[batch], axis=0)
+            difference = queries.take(at, axis=0).astype(np.float64, copy=False)
+            difference -= points.take(of, axis=0)
         out[batch] = row_norms(difference, squared=True)
     return out
