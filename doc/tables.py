@@ -12,6 +12,7 @@ from demurk.benchmark import (
     plot_curves,
     published_value,
     read_results,
+    win_tie_loss,
 )
 from demurk.benchmark._tables import summarize
 
@@ -107,14 +108,32 @@ def partial_label_lost():
 
 def partial_label_controlled():
     """Wins, ties and losses of reduction on sets with known classes."""
-    document = load("partial_label_controlled.json")
-    learners = list(next(iter(document["win_tie_loss"].values())))
-    rows = [
-        [name, *(counts[learner] for learner in learners)]
-        for name, counts in document["win_tie_loss"].items()
-    ]
-    title = f"Win/tie/loss, paired t-test at 5 % (``{document['command']}``)"
-    return list_table(["comparison", *learners], rows, title)
+    rows = read_results(RESULTS / "bench" / "cenda-controlled.csv")
+    folds = {}
+    for row in rows:
+        if row["status"] == "done":
+            place = (row["method"], row["data_set"], row["setting"])
+            folds.setdefault(place, {})[row["seed"]] = row["values"]["accuracy"]
+    problems = list(dict.fromkeys(place[1:] for place in folds))
+    learners = [name for name in dict.fromkeys(m for m, *_ in folds) if "+" not in name]
+    learners = [name for name in learners if (f"{name} + DELIN", *problems[0]) in folds]
+    lines = []
+    for first, second in (("CENDA", ""), ("CENDA", "DELIN"), ("DELIN", "")):
+        line = [f"{first} against {second or 'none'}"]
+        for learner in learners:
+            counts = dict.fromkeys(("win", "tie", "loss"), 0)
+            other = f"{learner} + {second}" if second else learner
+            for problem in problems:
+                pair = [
+                    folds.get((m, *problem)) for m in (f"{learner} + {first}", other)
+                ]
+                if all(pair):
+                    scores = [[found[seed] for seed in sorted(found)] for found in pair]
+                    counts[win_tie_loss(*scores)] += 1
+            line.append("/".join(map(str, counts.values())))
+        lines.append(line)
+    title = "Win/tie/loss, paired t-test at 5 % (``demurk bench cenda-controlled``)"
+    return list_table(["comparison", *learners], lines, title)
 
 
 def signed(cell):
