@@ -214,11 +214,10 @@ def _pair_squares(
     out = np.empty(len(rows))
     for batch in gen_batches(len(rows), max(1, _PAIR_BYTES // (8 * width))):
         at, near = rows[batch], columns[batch]
-        at, of = rows[batch], columns[batch]
         if sparse.issparse(points):
-            difference = queries[at].astype(np.float64) - points[of]
+            difference = queries[at].astype(np.float64) - points[near]
         else:  # take copies rows faster than an index
             difference = queries.take(at, axis=0).astype(np.float64, copy=False)
-            difference -= points.take(of, axis=0)
+            difference -= points.take(near, axis=0)
         out[batch] = row_norms(difference, squared=True)
     return out
