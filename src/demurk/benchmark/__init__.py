@@ -9,7 +9,7 @@ from demurk.benchmark._figures import (
     plot_heat_maps,
     plot_mean_scores,
 )
-from demurk.benchmark._keys import code_version
+from demurk.benchmark._keys import code_version, data_checksum
 from demurk.benchmark._nmlsdr import NMLSDRData, nmlsdr_data, nmlsdr_score
 from demurk.benchmark._partial_label import (
     PartialLabelData,
@@ -65,6 +65,7 @@ __all__ = [
     "Task",
     "code_version",
     "count_best",
+    "data_checksum",
     "fold_t_test",
     "friedman_test",
     "list_protocols",
