@@ -303,6 +303,7 @@ def ssdrmc_figure(path):
 BENCH = {
     "bench_nmlsdr_table1": ("nmlsdr-table1", "HL'"),
     "bench_nmlsdr_tables": ("nmlsdr-tables", "AP"),
+    "bench_case_study": ("nmlsdr-case-study", "HL'"),
     "bench_cenda_controlled": ("cenda-controlled", "accuracy"),
     "bench_pml_lcom": ("pml-lcom-tables", "ranking loss"),
     "bench_pml_lcom_own": ("pml-lcom-own", "ranking loss"),
