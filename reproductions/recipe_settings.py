@@ -284,7 +284,8 @@ def write_summary(path, content):
         "scikit-learn": sklearn.__version__,
     }
     with atomic_path(path, force=True) as temporary:
-        command = " ".join(["python", f"reproductions/{Path(sys.argv[0]).name}"])
+        script = f"reproductions/{Path(sys.argv[0]).name}"
+        command = " ".join(["python", script, *sys.argv[1:]])
         head = {"command": command, "versions": versions}
         text = json.dumps(head | content, indent=1)
         temporary.write_text(text + "\n")
