@@ -3,6 +3,7 @@
 # Authors: The demurk developers
 # SPDX-License-Identifier: BSD-3-Clause
 
+import ast
 import hashlib
 import json
 from functools import cache
@@ -14,6 +15,10 @@ from demurk.benchmark._protocol import kind_function, modules_of
 
 __all__ = ["code_version", "data_checksum", "keyed_tasks"]
 
+# What can have a docstring.
+DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+# Where a method names code.
+NAMES = ("estimator", "reducer", "like")
 # What no result depends on: tests, pictures, the command, and the benchmark's engine
 # and report.
 NO_RESULT = ("tests", "viz", "cli")
@@ -32,8 +37,9 @@ def code_version():
     Returns
     -------
     version : str
-        Changes with every file on which a result may depend. Tests, pictures, the
-        command, and the engine and report of the benchmark are left out.
+        Changes with every file on which a result may depend, but not with comments
+        and docstrings. Tests, pictures, the command, and the engine and report of the
+        benchmark are left out.
 
     Examples
     --------
@@ -48,7 +54,7 @@ def code_version():
         place = path.relative_to(root)
         engine = place.parent == Path("benchmark") and place.stem in NO_RESULT_FILES
         if not engine and not set(NO_RESULT) & set(place.parts):
-            parts.append(f"{place.as_posix()} {_digest(path.read_bytes())}")
+            parts.append(f"{place.as_posix()} {_digest(_program(path))}")
     return f"{demurk.__version__}+{_digest(' '.join(parts))[:12]}"
 
 
@@ -99,6 +105,15 @@ def data_checksum(kind, data_set, options=None):
     return _digest(" ".join(_file_digest(p, p.stat().st_mtime_ns) for p in paths))
 
 
+def _program(path):
+    """What a source file does: its syntax tree, without comments and docstrings."""
+    tree = ast.parse(path.read_bytes())
+    for node in ast.walk(tree):
+        if isinstance(node, DOCUMENTED) and ast.get_docstring(node) is not None:
+            node.body = node.body[1:]
+    return ast.dump(tree)
+
+
 @cache
 def _file_digest(path, _changed):
     with path.open("rb") as stream:
@@ -132,7 +147,7 @@ def keyed_tasks(protocol):
         place = json.dumps([name, arguments], sort_keys=True)
         if place not in sums:
             sums[place] = data_checksum(function, name, arguments)
-        named = (task.kind, str(about.get("estimator", "")))
+        named = (task.kind, *(str(about[key]) for key in NAMES if key in about))
         if named not in sources:
             sources[named] = code_version() + _own_source(named, protocol.folder)
         code, data = sources[named], sums[place]

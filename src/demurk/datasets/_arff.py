@@ -135,8 +135,8 @@ def _prepare(attributes, drop, source):
             attribute.code = lambda token: 0.0
         elif attribute.text:
             raise source.error(
-                f"attribute {attribute.name!r} is text; leave it out with "
-                f"drop=[{attribute.name!r}]",
+                f"attribute {attribute.name!r} is text; name it in drop to leave "
+                "it out",
                 attribute.line,
             )
 

@@ -193,8 +193,8 @@ def table_bunch(columns, place, path, labels, target, drop, categorical):
     for name in features:
         if name == "":
             raise ValueError(
-                f"{path} has a column without a name, often a row number; pass "
-                "drop=[''] or name it."
+                f"{path} has a column without a name, often a row number; give "
+                "it a name, or name '' in drop."
             )
         if name in categorical:
             codes, values = class_codes(columns[name], unlabelled=False)
@@ -268,7 +268,7 @@ def _numbers(cells, name, place, path):
     bad = len(values)
     raise ValueError(
         f"{path}, {place(bad)}: column {name!r} holds {cells[bad][:40]!r}, which is no "
-        f"finite number; repair it, or pass drop=[{name!r}] or categorical=[{name!r}]."
+        f"finite number; repair it, or name the column in drop or categorical."
     )
 
 

@@ -44,7 +44,7 @@ class HeadAndTail:
         root = np.sqrt(values[:rank])
         self.A, self.B = left[:, :rank] * root, root[:, np.newaxis] * right[:rank]
         self.H = np.zeros_like(self.cross)
-        self.P = self.T = np.zeros_like(Y)
+        self.ZH = self.P = self.T = np.zeros_like(Y)
 
     def sweep(self):
         """Update every block once."""
@@ -64,8 +64,10 @@ class HeadAndTail:
         right = (self.cross - self.squares * self.H) @ (self.B.T @ Q)
         self.A = right / (self.squares * values + self.l2) @ Q.T
 
-    def update_tail(self, tol=1e-5, max_iter=50):
+    def update_tail(self, tol=1e-5, max_iter=10):
         """H by alternating directions with the copy P of ZH, kept if it is better.
+
+        P and the multiplier T live on, so that a few steps a round are enough.
 
         Returns
         -------
@@ -74,15 +76,16 @@ class HeadAndTail:
         """
         rest = self.Y - self.Z @ (self.A @ self.B)
         size = max(np.linalg.norm(rest), 1e-300)
-        old = self.H
+        old = self.H, self.ZH
 
         def step(rho):
-            before, ZH = self.P, self.Z @ self.H
-            blend = (2 * rest + rho * (ZH - self.T)) / (2 + rho)
+            before = self.P
+            blend = (2 * rest + rho * (self.ZH - self.T)) / (2 + rho)
             self.P = soft_threshold(blend, self.l3 / (2 + rho))
             right = 0.5 * rho * (self.Z.T @ (self.P + self.T))
             self.H = right / (0.5 * rho * self.squares + self.l1)
-            gap = self.P - self.Z @ self.H
+            self.ZH = self.Z @ self.H
+            gap = self.P - self.ZH
             self.T = self.T + gap
             moved = rho * np.linalg.norm(self.P - before)
             return np.linalg.norm(gap) / size, moved / size
@@ -90,12 +93,11 @@ class HeadAndTail:
         before = self._tail_value(rest)
         residuals = admm(step, settled=tol, tol=tol, max_iter=max_iter)
         if self._tail_value(rest) > before:
-            self.H = old
+            self.H, self.ZH = old
         return residuals
 
     def _tail_value(self, rest):
-        ZH = self.Z @ self.H
-        fit = np.sum((rest - ZH) ** 2) + self.l3 * np.abs(ZH).sum()
+        fit = np.sum((rest - self.ZH) ** 2) + self.l3 * np.abs(self.ZH).sum()
         return fit + self.l1 * np.vdot(self.H, self.H)
 
     def objective(self):

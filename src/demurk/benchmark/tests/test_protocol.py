@@ -156,10 +156,11 @@ def test_key_is_stable():
     assert len({task.key("c", "d"), task.key("c", "e"), task.key("e", "d")}) == 3
 
 
-def test_a_users_changed_method_is_run_again(write, tmp_path):
+@pytest.mark.parametrize("named", ["estimator", "reducer"])
+def test_a_users_changed_method_is_run_again(write, tmp_path, named):
     module = tmp_path / "my_method.py"
     module.write_text("class Mine:\n    pass\n")
-    text = BASE.replace('name = "B"', 'name = "B"\nestimator = "my_method.Mine"')
+    text = BASE.replace('name = "B"', f'name = "B"\n{named} = "my_method.Mine"')
     protocol = load_protocol(write(text))
     before = {key: task.method for key, (task, _, _) in keyed_tasks(protocol).items()}
     module.write_text("class Mine:\n    better = True\n")
@@ -249,6 +250,8 @@ def test_code_version_follows_the_sources(monkeypatch, tmp_path):
     first = version()
     (tmp_path / "benchmark/_runner.py").write_text("2")
     (tmp_path / "graph/tests/test_a.py").write_text("2")
+    assert version() == first
+    (tmp_path / "graph/_a.py").write_text("'A docstring.'\n1  # a comment")
     assert version() == first
     (tmp_path / "graph/_a.py").write_text("2")
     assert version() != first

@@ -100,7 +100,7 @@ def test_text_variants(write, tmp_path):
 DEFECTS = [
     ("a,label:b\n1\n", {}, "line 2: the row has 1 values but there are 2 columns"),
     ("a,label:b\n1,0\n1,0,5\n", {}, "line 3: the row has 3 values"),
-    ("a,label:b\n1,0\nx,1\n", {}, r"line 3: column 'a' holds 'x'.*drop=\['a'\]"),
+    ("a,label:b\n1,0\nx,1\n", {}, r"line 3: column 'a' holds 'x'.*in drop or"),
     ("a,label:b\n1,0\nTrue,1\n", {}, "line 3: column 'a' holds 'True'"),
     ("a,label:b\ninf,0\n", {}, "line 2: column 'a' holds 'inf', which is no finite"),
     ("a,label:b\n1e999,0\n", {}, "column 'a' holds '1e999'"),
@@ -114,7 +114,7 @@ DEFECTS = [
     ("a,label:b\n", {}, "has no rows"),
     ("", {}, "has no rows"),
     ("a,a,label:b\n1,2,0\n", {}, "two columns 'a'"),
-    (",a,label:b\n0,1,1\n", {}, r"column without a name.*drop=\[''\]"),
+    (",a,label:b\n0,1,1\n", {}, r"column without a name.*'' in drop"),
     ("label:b\n1\n", {}, "no column left that is not a label; pass sep"),
     ("a,label:b\n1,0\n", {"labels": 2}, "cannot have 2 labels among its 2 columns"),
     ("a,label:b\n1,0\n", {"labels": -1}, "cannot have -1 labels"),
@@ -166,7 +166,9 @@ def test_parquet(frame, tmp_path):
     np.testing.assert_array_equal(toy.data, expected)
     assert toy.feature_names == ["size", "count", "old", "colour=blue", "colour=red"]
     assert toy.target.tolist() == [[0, 1], [1, 0], [-1, -1]]
-    with pytest.raises(ValueError, match=r"row 0: column 'colour' holds 'red'.*drop="):
+    with pytest.raises(
+        ValueError, match=r"row 0: column 'colour' holds 'red'.*in drop"
+    ):
         read_table(path)
     toy = read_table(path, target="colour", drop=["label:a", "label:b"])
     assert toy.target.tolist() == [1, -1, 0] and toy.target_names == ["blue", "red"]
