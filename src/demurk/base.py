@@ -6,14 +6,22 @@
 from dataclasses import dataclass, field, fields
 
 import numpy as np
-from scipy.sparse import issparse
-from sklearn.base import BaseEstimator
+from scipy.sparse import csr_array, issparse
+from scipy.special import expit, softmax
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from demurk.labels import LabelTags, check_labels
 
-__all__ = ["DemurkEstimator", "DemurkTags", "LabelOutputMixin", "narrow_indices"]
+__all__ = [
+    "DemurkEstimator",
+    "DemurkTags",
+    "LabelOutputMixin",
+    "ScoreClassifier",
+    "as_rows",
+    "narrow_indices",
+]
 
 
 @dataclass
@@ -90,6 +98,13 @@ def narrow_indices(X):
     return type(X)(parts, shape=X.shape)
 
 
+def as_rows(X):
+    """Features in float64, sparse ones as csr_array."""
+    if issparse(X):
+        return csr_array(X, dtype=np.float64)
+    return np.asarray(X, dtype=np.float64)
+
+
 class LabelOutputMixin:
     """Turn label scores into what the user handed in: classes or an indicator."""
 
@@ -112,3 +127,88 @@ class LabelOutputMixin:
         if self._single:
             return self.classes_[scores.argmax(axis=1)]
         return (scores > 0.5 if strict else scores >= 0.5).astype(np.int64)
+
+
+class ScoreClassifier(LabelOutputMixin, ClassifierMixin, DemurkEstimator):
+    """Base of classifiers that score every label and cut at a threshold.
+
+    A method gives scores (n, q), larger is better, and sets `threshold_`.
+    """
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        return tags
+
+    def _scores(self, X):
+        """Scores of checked samples, (n, q)."""
+        raise NotImplementedError
+
+    def _checked_scores(self, X):
+        check_is_fitted(self)
+        return self._scores(as_rows(self._validate_new(X)))
+
+    def decision_function(self, X):
+        """Scores of the labels less the threshold.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples, n_labels) or (n_samples,)
+            Positive for the labels that are predicted; they rank the labels of a
+            sample. If `fit` had a 1-D y no threshold applies, and with two classes
+            this is the score of the second one less that of the first.
+        """
+        scores = self._checked_scores(X)
+        if not self._single:
+            return scores - cuts(scores, self.threshold_)
+        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+
+    def predict_proba(self, X):
+        """Scores of the labels between zero and one.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        proba : ndarray of shape (n_samples, n_labels)
+            A rising function of the decision function that is one half at the
+            threshold. It ranks labels and is not calibrated. Rows sum to one only if
+            `fit` had a 1-D y.
+        """
+        scores = self._checked_scores(X)
+        if self._single:
+            return softmax(scores, axis=1)
+        return expit(scores - cuts(scores, self.threshold_))
+
+    def predict(self, X):
+        """Labels of samples.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples, n_labels) or (n_samples,)
+            0/1 for each label, or one class per sample if `fit` had a 1-D y.
+        """
+        scores = self._checked_scores(X)
+        if self._single:
+            return self.classes_[scores.argmax(axis=1)]
+        return (scores > cuts(scores, self.threshold_)).astype(np.int64)
+
+
+def cuts(scores, threshold):
+    """Cuts of some rows under a fitted threshold of either kind."""
+    if np.ndim(threshold) == 0:
+        return threshold
+    return (scores @ threshold[:-1] + threshold[-1])[:, np.newaxis]

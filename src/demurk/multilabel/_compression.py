@@ -8,13 +8,13 @@ from numbers import Integral, Real
 import numpy as np
 from scipy.linalg import eigh
 
+from demurk.base import ScoreClassifier, as_rows
 from demurk.labels import LabelTags
 from demurk.linalg import flip_signs
 from demurk.linalg._ridge import CenteredRidge, FeatureBasis
 from demurk.multilabel._reml_blocks import HeadAndTail
-from demurk.partial_multilabel._base import ScoreClassifier, as_rows, settled
 from demurk.utils._compat import CallbackSupportMixin, Interval, _fit_context
-from demurk.utils._progress import fit_progress
+from demurk.utils._progress import fit_progress, settled
 
 __all__ = ["CPLST", "PLST", "REML"]
 

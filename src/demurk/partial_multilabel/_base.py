@@ -9,12 +9,9 @@ from numbers import Real
 import numpy as np
 from scipy.linalg import lstsq
 from scipy.sparse import csr_array, hstack, issparse
-from scipy.special import expit, softmax
-from sklearn.base import ClassifierMixin
 from sklearn.utils import gen_batches
-from sklearn.utils.validation import check_is_fitted
 
-from demurk.base import DemurkEstimator, LabelOutputMixin
+from demurk.base import ScoreClassifier, as_rows
 from demurk.labels import LabelTags
 from demurk.utils._compat import Interval, StrOptions
 
@@ -22,9 +19,7 @@ __all__ = [
     "THRESHOLD",
     "LinearPartialMultiLabelClassifier",
     "PartialMultiLabelClassifier",
-    "ScoreClassifier",
     "TrainingRows",
-    "as_rows",
     "best_cuts",
     "cardinality_threshold",
     "dealt",
@@ -33,7 +28,6 @@ __all__ = [
     "linear_threshold",
     "on_candidates",
     "product_on",
-    "settled",
     "with_constant",
 ]
 
@@ -48,97 +42,12 @@ THRESHOLD = [
 ]
 
 
-def as_rows(X):
-    """Features in float64, sparse ones as csr_array."""
-    if issparse(X):
-        return csr_array(X, dtype=np.float64)
-    return np.asarray(X, dtype=np.float64)
-
-
 def with_constant(X):
     """X with a last column of ones."""
     ones = np.ones((X.shape[0], 1))
     if issparse(X):
         return csr_array(hstack([X, ones], format="csr"))
     return np.hstack([X, ones])
-
-
-class ScoreClassifier(LabelOutputMixin, ClassifierMixin, DemurkEstimator):
-    """Base of classifiers that score every label and cut at a threshold.
-
-    A method gives scores (n, q), larger is better, and sets `threshold_`.
-    """
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_label = True
-        return tags
-
-    def _scores(self, X):
-        """Scores of checked samples, (n, q)."""
-        raise NotImplementedError
-
-    def _checked_scores(self, X):
-        check_is_fitted(self)
-        return self._scores(as_rows(self._validate_new(X)))
-
-    def decision_function(self, X):
-        """Scores of the labels less the threshold.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
-
-        Returns
-        -------
-        scores : ndarray of shape (n_samples, n_labels) or (n_samples,)
-            Positive for the labels that are predicted; they rank the labels of a
-            sample. If `fit` had a 1-D y no threshold applies, and with two classes
-            this is the score of the second one less that of the first.
-        """
-        scores = self._checked_scores(X)
-        if not self._single:
-            return scores - cuts(scores, self.threshold_)
-        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
-
-    def predict_proba(self, X):
-        """Scores of the labels between zero and one.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
-
-        Returns
-        -------
-        proba : ndarray of shape (n_samples, n_labels)
-            A rising function of the decision function that is one half at the
-            threshold. It ranks labels and is not calibrated. Rows sum to one only if
-            `fit` had a 1-D y.
-        """
-        scores = self._checked_scores(X)
-        if self._single:
-            return softmax(scores, axis=1)
-        return expit(scores - cuts(scores, self.threshold_))
-
-    def predict(self, X):
-        """Labels of samples.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
-
-        Returns
-        -------
-        labels : ndarray of shape (n_samples, n_labels) or (n_samples,)
-            0/1 for each label, or one class per sample if `fit` had a 1-D y.
-        """
-        scores = self._checked_scores(X)
-        if self._single:
-            return self.classes_[scores.argmax(axis=1)]
-        return (scores > cuts(scores, self.threshold_)).astype(np.int64)
 
 
 @dataclass(frozen=True)
@@ -270,11 +179,6 @@ def product_on(candidates, left, right):
     return out
 
 
-def settled(values, tol):
-    """Whether the last iteration lowered the objective by little."""
-    return len(values) > 1 and values[-2] - values[-1] <= tol * abs(values[-2])
-
-
 def kept_candidates(confidences):
     """The most credible candidates, as many as the confidences add up to.
 
@@ -360,13 +264,6 @@ def linear_threshold(scores, labels):
     design = np.column_stack([scores, np.ones(len(scores))])
     # Scores of a ranking sum to zero in each row; the shortest weights are taken.
     return lstsq(design, best_cuts(scores, labels), cond=1e-8)[0]
-
-
-def cuts(scores, threshold):
-    """Cuts of some rows under a fitted threshold of either kind."""
-    if np.ndim(threshold) == 0:
-        return threshold
-    return (scores @ threshold[:-1] + threshold[-1])[:, np.newaxis]
 
 
 def label_order(X, candidates):

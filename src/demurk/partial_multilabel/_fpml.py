@@ -15,10 +15,9 @@ from demurk.partial_multilabel._base import (
     PartialMultiLabelClassifier,
     dealt,
     product_on,
-    settled,
 )
 from demurk.utils._compat import CallbackSupportMixin, Interval, _fit_context
-from demurk.utils._progress import fit_progress
+from demurk.utils._progress import fit_progress, settled
 
 __all__ = ["FPML"]
 

@@ -14,7 +14,6 @@ from demurk.partial_multilabel._base import (
     THRESHOLD,
     PartialMultiLabelClassifier,
     dealt,
-    settled,
 )
 from demurk.partial_multilabel._lcom_updates import (
     RULES,
@@ -32,7 +31,7 @@ from demurk.utils._compat import (
     StrOptions,
     _fit_context,
 )
-from demurk.utils._progress import fit_progress
+from demurk.utils._progress import fit_progress, settled
 
 __all__ = ["PMLLCom"]
 

@@ -19,11 +19,10 @@ from demurk.partial_multilabel._base import (
     LinearPartialMultiLabelClassifier,
     label_order,
     on_candidates,
-    settled,
     with_constant,
 )
 from demurk.utils._compat import CallbackSupportMixin, Interval
-from demurk.utils._progress import fit_progress
+from demurk.utils._progress import fit_progress, settled
 
 __all__ = ["RankingClassifier", "feasible", "smooth_pairs", "squared_pairs"]
 

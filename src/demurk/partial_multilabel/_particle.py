@@ -12,6 +12,7 @@ from sklearn.svm import LinearSVC
 from sklearn.utils import check_random_state
 
 from demurk.graph import nearest_neighbors
+from demurk.multilabel._mlknn import fit_posterior
 from demurk.partial_label._ipal import reconstruction_graph
 from demurk.partial_multilabel._base import PartialMultiLabelClassifier, on_candidates
 from demurk.utils._compat import (
@@ -280,9 +281,6 @@ class PARTICLE(CallbackSupportMixin, PartialMultiLabelClassifier):
         return np.rint(votes[:, :-1]).astype(np.intp)
 
     def _fit_posterior(self, X):
-        # The room of MLkNN takes a base class from this one.
-        from demurk.multilabel._mlknn import fit_posterior
-
         counts, labels = self._pair_counts(X), self.credible_
         self.posterior_ = fit_posterior(
             counts,

@@ -1,11 +1,11 @@
-"""Reporting the stages of a fit through scikit-learn's callbacks."""
+"""Reporting the stages of a fit through scikit-learn's callbacks, and ending it."""
 
 # Authors: The demurk developers
 # SPDX-License-Identifier: BSD-3-Clause
 
 from contextlib import contextmanager
 
-__all__ = ["fit_progress"]
+__all__ = ["fit_progress", "settled"]
 
 
 @contextmanager
@@ -53,3 +53,8 @@ def fit_progress(estimator, n_stages, X=None, y=None):
 
     yield stage
     context.call_on_fit_task_end(estimator=estimator, X=X, y=y)
+
+
+def settled(values, tol):
+    """Whether the last iteration lowered the objective by little."""
+    return len(values) > 1 and values[-2] - values[-1] <= tol * abs(values[-2])
