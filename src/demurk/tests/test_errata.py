@@ -106,6 +106,21 @@ def test_wilcoxon_rows_come_from_a_one_sided_test():
     assert pairs_off == {"one-sided": 8, "two-sided": 22}  # of 315
 
 
+def test_healthy_patients_count_zero_in_the_coverage_of_table_11():
+    """Two labels, four groups of equal size: healthy, one disease, the other, both."""
+    table = published_results("nmlsdr")["table_11"]
+    gaps = {0: [], -1: []}
+    for row in table["values"].values():
+        printed = dict(zip(table["measures"], row["mean"]))
+        # Patients with both diseases are one step down the ranking in any case.
+        ranked_wrongly = 1 - printed["RL'"]
+        for healthy, found in gaps.items():
+            steps = 0.25 * healthy + ranked_wrongly + 0.25
+            found.append(1 - steps / 2 - printed["Cov'"])
+    assert np.max(np.abs(gaps[0])) < 0.025
+    assert np.min(gaps[-1]) > 0.1
+
+
 def toy_blocks(rng, exact):
     """Section 4.4, with exactly a share of the features lit, or each by chance."""
     n = 8000
