@@ -7,11 +7,16 @@ import json
 from itertools import product
 from pathlib import Path
 
+import numpy as np
+
 from demurk.benchmark import (
     load_protocol,
     plot_curves,
+    plot_mean_scores,
+    published_results,
     published_value,
     read_results,
+    wilcoxon_scores,
     win_tie_loss,
 )
 from demurk.benchmark._tables import summarize
@@ -267,6 +272,28 @@ def ssdrmc_figure(path):
     figure.savefig(path)
 
 
+def nmlsdr_figure(path):
+    """Wilcoxon scores of each method, as figure 2 of the NMLSDR paper."""
+    rows = read_results(RESULTS / "bench" / "nmlsdr-tables.csv")
+    paper = published_results("nmlsdr")
+    protocol = load_protocol("nmlsdr-tables").select(methods=paper["methods"])
+    summary = summarize(protocol, rows)
+    scores = {
+        "ours": [wilcoxon_scores(summary.matrix(m)) for m in summary.measures],
+        "printed": list(paper["wilcoxon"].values()),
+    }
+    table = {who: np.vstack([np.mean(s, axis=0), s]).T for who, s in scores.items()}
+    names = ["mean", *summary.measures]
+    figure = plot_mean_scores(
+        table["ours"],
+        summary.methods,
+        names,
+        printed=table["printed"],
+        highlight="NMLSDR",
+    )
+    figure.savefig(path)
+
+
 BENCH = {
     "bench_nmlsdr_table1": ("nmlsdr-table1", "HL'"),
     "bench_nmlsdr_tables": ("nmlsdr-tables", "AP"),
@@ -301,6 +328,7 @@ def write_tables():
     for name, chosen in BENCH.items():
         (folder / f"{name}.rst").write_text(bench(*chosen), encoding="utf-8")
     ssdrmc_figure(folder / "ssdrmc_figure4.svg")
+    nmlsdr_figure(folder / "nmlsdr_figure2.svg")
 
 
 if __name__ == "__main__":
