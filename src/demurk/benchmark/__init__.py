@@ -3,9 +3,9 @@
 # Authors: The demurk developers
 # SPDX-License-Identifier: BSD-3-Clause
 
+from demurk.benchmark._figure_curves import plot_curves
 from demurk.benchmark._figures import (
     plot_critical_difference,
-    plot_curves,
     plot_heat_maps,
     plot_mean_scores,
 )

@@ -1,92 +1,14 @@
-"""Figures of a benchmark report: critical differences, means, curves, heat maps."""
+"""Figures of a benchmark report: critical differences, means, heat maps."""
 
 # Authors: The demurk developers
 # SPDX-License-Identifier: BSD-3-Clause
 
-import io
-import re
-
 import numpy as np
 
+from demurk.benchmark._figure_style import COLORS, INK, SOFT, figure_style, new_figure
 from demurk.benchmark._significance import similar_groups
-from demurk.utils._optional import import_optional
 
-__all__ = [
-    "figure_svg",
-    "plot_critical_difference",
-    "plot_curves",
-    "plot_heat_maps",
-    "plot_mean_scores",
-]
-
-# Text and axes; becomes the colour of the text around a figure in a page.
-INK = "#1c2430"
-SOFT = "#8b95a3"
-# Colours that colour-blind readers can tell apart, on white and on black.
-COLORS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", INK)
-# With more curves than this the error bars fade.
-MOST_BARS = 6
-MARKERS = ("o", "s", "^", "D", "v", "P", "X")
-STYLE = {
-    "font.size": 9,
-    "text.color": INK,
-    "axes.edgecolor": SOFT,
-    "axes.labelcolor": INK,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "xtick.color": SOFT,
-    "ytick.color": SOFT,
-    "xtick.labelcolor": INK,
-    "ytick.labelcolor": INK,
-    # Names of methods are no mathematics, whatever signs they contain.
-    "text.parse_math": False,
-    "svg.fonttype": "none",
-    "axes.unicode_minus": True,
-}
-
-
-def _style():
-    return import_optional("matplotlib", "viz").rc_context(STYLE)
-
-
-def _figure(width, height, **options):
-    figure = import_optional("matplotlib.figure", "viz")
-    return figure.Figure(figsize=(width, height), **options)
-
-
-def figure_svg(figure, salt):
-    """A figure as SVG that can stand inside an HTML page.
-
-    Parameters
-    ----------
-    figure : matplotlib Figure
-        Figure made here.
-    salt : str
-        Distinguishes the names inside this figure from those of others in the page.
-
-    Returns
-    -------
-    svg : str
-        One element without a background, in the colour of the text around it.
-    """
-    matplotlib = import_optional("matplotlib", "viz")
-    out = io.StringIO()
-    with matplotlib.rc_context(STYLE | {"svg.hashsalt": salt}):
-        figure.savefig(out, format="svg", transparent=True, metadata={"Date": None})
-    text = out.getvalue()
-    text = text[text.index("<svg") :]
-    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
-    text = re.sub(r' xmlns(:\w+)?="[^"]*"', "", text)
-    # Names such as "axes_1" occur in every figure and nothing refers to them.
-    text = re.sub(r' id="[a-zA-Z0-9.]+_\d+"', "", text)
-    text = re.sub(r"font: ([\d.]+)px [^;\"]*", r"font-size: \1px", text)
-    text = re.sub(r' (width|height)="[\d.]+pt"', "", text, count=2)
-    # A hundredth of a point is enough, and halves the size.
-    places = r' (?:d|x|y|transform)="[^"]*"'
-    text = re.sub(places, lambda m: re.sub(r"(\.\d\d)\d+", r"\1", m[0]), text)
-    width = re.search(r'viewBox="0 0 ([\d.]+)', text)[1]
-    text = text.replace("<svg", f'<svg style="width: {width}pt" role="img"', 1)
-    return text.replace(INK, "currentColor").strip()
+__all__ = ["plot_critical_difference", "plot_heat_maps", "plot_mean_scores"]
 
 
 def plot_critical_difference(average_ranks, names, difference, *, title=None):
@@ -128,8 +50,8 @@ def plot_critical_difference(average_ranks, names, difference, *, title=None):
     left = (k + 1) // 2
     depth = 0.5 + 0.28 * len(groups)
     height = depth + 0.42 * max(left, k - left) + 1.3
-    with _style():
-        figure = _figure(8.6, 0.55 + 0.42 * height)
+    with figure_style():
+        figure = new_figure(8.6, 0.55 + 0.42 * height)
         ax = figure.add_axes((0.22, 0, 0.56, 1))
         ax.set(xlim=(low, high), ylim=(-height + 1.1, 1.15))
         ax.axis("off")
@@ -208,10 +130,10 @@ def plot_mean_scores(
     means = np.asarray(means, dtype=float)
     other = np.full_like(means, np.nan) if printed is None else np.asarray(printed)
     places = np.arange(len(methods))
-    with _style():
+    with figure_style():
         width = max(1.25, 4 / len(measures))
         size = (1.4 + width * len(measures), 0.9 + 0.24 * len(methods))
-        figure = _figure(*size, layout="constrained")
+        figure = new_figure(*size, layout="constrained")
         axes = figure.subplots(1, len(measures), sharey=True, squeeze=False)[0]
         for ax, measure, own, paper in zip(axes, measures, means.T, other.T):
             both = np.concatenate([own, paper])
@@ -234,133 +156,6 @@ def plot_mean_scores(
         if title:
             figure.suptitle(title, fontsize="large", x=0.01, ha="left")
     return figure
-
-
-def plot_curves(x, panels, *, x_label="", y_label="", title=None):
-    """Draw scores over the settings of an experiment with error bars.
-
-    Parameters
-    ----------
-    x : sequence of float or of str
-        Settings; numbers are joined by lines and texts are not.
-    panels : dict of str to dict of str to (means, deviations)
-        By title of the panel and name of the method: two sequences as long as x, NaN
-        where there is nothing.
-    x_label, y_label : str, default=""
-        Names of the axes.
-    title : str, default=None
-        Title of the figure.
-
-    Returns
-    -------
-    figure : matplotlib Figure
-        Three panels in a row.
-
-    Examples
-    --------
-    >>> from demurk.benchmark import plot_curves
-    >>> figure = plot_curves([0.1, 0.2], {"toy": {"kNN": ([0.5, 0.6], [0.1, 0.1])}})
-    >>> len(figure.axes)
-    1
-    """
-    numeric = all(isinstance(value, (int, float)) for value in x)
-    places = np.asarray(x, dtype=float) if numeric else np.arange(len(x), dtype=float)
-    names = list(dict.fromkeys(name for panel in panels.values() for name in panel))
-    columns = 2 if len(panels) == 4 else min(3, len(panels))
-    rows = -(-len(panels) // columns)
-    with _style():
-        # Places in inches: the automatic layout draws everything several times.
-        size = (0.5 + max(5.4, 3.6 * columns), 2.6 * rows + 0.7 + 0.2 * _lines(names))
-        figure = _figure(*size)
-        top = size[1] - (0.65 if title else 0.3)
-        figure.subplots_adjust(
-            left=0.75 / size[0],
-            right=1 - 0.1 / size[0],
-            top=top / size[1],
-            bottom=(0.65 + 0.2 * _lines(names)) / size[1],
-            wspace=0.2,
-            hspace=0.3,
-        )
-        axes = list(figure.subplots(rows, columns, squeeze=False).flat)
-        for ax, (name, panel) in zip(axes, panels.items()):
-            for method, (means, errors) in panel.items():
-                place = names.index(method)
-                at = places if numeric else places + 0.5 * _offset(place, len(names))
-                bars = np.where(np.isfinite(errors), errors, 0.0)
-                look = _look(place, numeric)
-                drawn = ax.errorbar(at, means, bars if bars.any() else None, **look)
-                for part in (*drawn[1], *drawn[2]):
-                    part.set_alpha(0.4 if len(names) > MOST_BARS else 1)
-            ax.set_title(name, fontsize="medium", loc="left")
-            ax.grid(axis="y", color=SOFT, alpha=0.25, lw=0.6)
-            ax.tick_params(labelsize="small")
-            if numeric and places.min() > 0 and places.max() / places.min() >= 50:
-                ax.set_xscale("log")
-            if not numeric or _apart(ax, places):
-                ax.set_xticks(places, [f"{v:g}" for v in x] if numeric else x)
-                ax.minorticks_off()
-        for ax in axes[len(panels) :]:
-            ax.remove()
-        middle = 0.5 * (0.75 / size[0] + 1 - 0.1 / size[0])
-        y = (0.15 + 0.2 * _lines(names)) / size[1]
-        figure.text(middle, y, x_label, ha="center", va="bottom")
-        figure.text(0.1 / size[0], 0.5, y_label, va="center", rotation="vertical")
-        _legend(figure, names, numeric)
-        if title:
-            figure.suptitle(title, fontsize="large", x=0.01, ha="left")
-    return figure
-
-
-def _apart(ax, places):
-    """Whether ticks at these places leave room for their numbers."""
-    x = np.sort(np.log(places) if ax.get_xscale() == "log" else places)
-    return len(x) < 2 or np.diff(x).min() >= 0.07 * (x[-1] - x[0])
-
-
-def _lines(names):
-    """Lines of the legend."""
-    return -(-len(names) // 5)
-
-
-def _offset(place, n):
-    """Where a method stands beside the others, between -0.5 and 0.5."""
-    return (place + 0.5) / n - 0.5
-
-
-def _look(number, joined):
-    """Colour, marker and line of a method by its number."""
-    cycle, place = divmod(number, len(COLORS))
-    return {
-        "color": COLORS[place],
-        "marker": MARKERS[(place + cycle) % len(MARKERS)],
-        "ls": ("-", "--", ":", "-.")[cycle % 4] if joined else "",
-        "ms": 4,
-        "lw": 1.3,
-        "elinewidth": 0.8,
-        "capsize": 2,
-    }
-
-
-def _legend(figure, names, joined):
-    lines = import_optional("matplotlib.lines", "viz")
-    handles = []
-    for number in range(len(names)):
-        look = _look(number, joined)
-        for key in ("elinewidth", "capsize"):
-            look.pop(key)
-        handles.append(lines.Line2D([], [], **look))
-    # Matplotlib keeps names that begin with an underscore out of legends.
-    shown = [f"\u200b{name}" if name.startswith("_") else name for name in names]
-    figure.legend(
-        handles,
-        shown,
-        loc="lower left",
-        bbox_to_anchor=(0.04, 0),
-        borderaxespad=0.2,
-        ncols=min(5, len(names)),
-        frameon=False,
-        fontsize="small",
-    )
 
 
 def plot_heat_maps(panels, rows, columns, *, x_label="", y_label="", title=None):
@@ -391,10 +186,10 @@ def plot_heat_maps(panels, rows, columns, *, x_label="", y_label="", title=None)
     """
     across = min(3, len(panels))
     down = -(-len(panels) // across)
-    with _style():
+    with figure_style():
         width, height = 0.9 + 0.48 * len(columns), 0.6 + 0.32 * len(rows)
         size = (max(4.0, across * width), 0.5 + down * max(height, 1.2))
-        figure = _figure(*size, layout="constrained")
+        figure = new_figure(*size, layout="constrained")
         axes = list(figure.subplots(down, across, squeeze=False).flat)
         for ax, (name, panel) in zip(axes, panels.items()):
             values = np.ma.masked_invalid(np.asarray(panel, dtype=float))

@@ -26,7 +26,7 @@ NO_RESULT_FILES = (
     *("__init__", "_protocol", "_keys", "_store", "_runner"),
     *("_report", "_report_page", "_results", "_tables", "_grids", "_markup"),
     *("_ranking", "_report_figures"),
-    *("_figures", "_significance", "_published"),
+    *("_figures", "_figure_curves", "_figure_style", "_significance", "_published"),
 )
 
 

@@ -7,9 +7,9 @@ import math
 
 import numpy as np
 
+from demurk.benchmark._figure_curves import plot_curves
 from demurk.benchmark._figures import (
     plot_critical_difference,
-    plot_curves,
     plot_heat_maps,
     plot_mean_scores,
 )

@@ -6,7 +6,7 @@
 import html
 from importlib.resources import files
 
-from demurk.benchmark._figures import figure_svg
+from demurk.benchmark._figure_style import figure_svg
 from demurk.benchmark._grids import STEPS, measure_scale, problem_lines
 from demurk.benchmark._markup import html_table
 from demurk.benchmark._report_figures import (

@@ -18,13 +18,8 @@ from sklearn.multioutput import MultiOutputClassifier
 from sklearn.semi_supervised import LabelSpreading
 
 from demurk.audit import LabelAudit
-from demurk.benchmark._alternatives import (
-    CleanlabFilter,
-    EveryCandidate,
-    LabeledRows,
-    SupervisedUMAP,
-    SuspectCandidates,
-)
+from demurk.benchmark._alternative_candidates import EveryCandidate, SuspectCandidates
+from demurk.benchmark._alternatives import CleanlabFilter, LabeledRows, SupervisedUMAP
 
 __all__ = [
     "CleanlabFilter",

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from demurk.benchmark import _figures
+from demurk.benchmark import _figure_style
+from demurk.benchmark._figure_curves import plot_curves
+from demurk.benchmark._figure_style import figure_svg
 from demurk.benchmark._figures import (
-    figure_svg,
     plot_critical_difference,
-    plot_curves,
     plot_heat_maps,
     plot_mean_scores,
 )
@@ -356,7 +356,7 @@ def test_without_matplotlib_there_are_tables(tmp_path, monkeypatch):
     def absent(name, extra):
         raise ImportError(f"This needs {name}: install demurk[{extra}]")
 
-    monkeypatch.setattr(_figures, "import_optional", absent)
+    monkeypatch.setattr(_figure_style, "import_optional", absent)
     protocol = make_protocol()
     texts = write(protocol, make_rows(protocol), tmp_path)
     shown = check_all(texts)

@@ -267,7 +267,7 @@ def test_masking_equals_dropping_the_columns_of_a_row(measure, ties, degenerate)
 def test_chunks_equal_the_whole(measure, monkeypatch):
     Y, scores = random_case(5, ties=True)
     whole = measure(Y, scores, per_sample=True)
-    monkeypatch.setattr(_ranking, "_CHUNK_ENTRIES", 15)
+    monkeypatch.setattr(_ranking_rows, "CHUNK_ENTRIES", 15)
     np.testing.assert_array_equal(measure(Y, scores, per_sample=True), whole)
 
 
