@@ -15,7 +15,7 @@ from scipy import sparse
 from sklearn.exceptions import UndefinedMetricWarning
 
 from demurk.metrics import (
-    _ranking,
+    _ranking_rows,
     average_precision,
     coverage,
     one_error,
