@@ -42,7 +42,8 @@ if os.environ.get("DEMURK_DOC_ONLINE") == "1":
 
 root_doc = "index"
 templates_path = ["_templates"]
-exclude_patterns = ["_build", "_tables", "changes"]
+exclude_patterns = ["_build", "_tables", "_reports", "changes"]
+html_extra_path = ["_reports"]
 extlinks = {"doi": ("https://doi.org/%s", "doi:%s")}
 
 autosummary_generate = True

@@ -18,6 +18,7 @@ from demurk.benchmark import (
     read_results,
     wilcoxon_scores,
     win_tie_loss,
+    write_report,
 )
 from demurk.benchmark._tables import summarize
 
@@ -220,15 +221,27 @@ def speed():
     return list_table(["benchmark", "what", "value"], rows, title)
 
 
+def committed_run(name):
+    """Protocol of a committed run, cut to what was run, and the rows."""
+    rows = read_results(RESULTS / "bench" / f"{name}.csv")
+    ran = {key: {row[key] for row in rows} for key in ("data_set", "method")}
+    seeds = 1 + max(row["seed"] for row in rows)
+    protocol = load_protocol(name)
+    part = {"data_sets": ran["data_set"], "methods": ran["method"], "seeds": seeds}
+    return protocol.select(**part), rows
+
+
+def seeds_of(cells):
+    """How many seeds the cells have, in words."""
+    counts = {len(cell.values) for cell in cells if cell.values}
+    low, high = min(counts), max(counts)
+    words = f"{low} to {high}" if low < high else str(high)
+    return f"{words} seeds" if high > 1 else "1 seed"
+
+
 def bench(name, measure=None):
     """Means of one measure from a committed run of a protocol, a row per method."""
-    rows = read_results(RESULTS / "bench" / f"{name}.csv")
-    protocol = load_protocol(name)
-    seeds = 1 + max(row["seed"] for row in rows)
-    ran = {key: {row[key] for row in rows} for key in ("data_set", "method")}
-    protocol = protocol.select(
-        data_sets=ran["data_set"], methods=ran["method"], seeds=seeds
-    )
+    protocol, rows = committed_run(name)
     summary = summarize(protocol, rows, published=published_value)
     measure = measure or protocol.measures[0]
     problems = summary.problems
@@ -240,9 +253,23 @@ def bench(name, measure=None):
         ]
         for method in summary.methods
     ]
-    plural = "seeds" if seeds > 1 else "seed"
-    title = f"{measure}, {seeds} {plural} (``demurk bench {name}``)"
-    return list_table(header, lines, title)
+    seeds = seeds_of([c for place, c in summary.cells.items() if place[3] == measure])
+    return list_table(header, lines, f"{measure}, {seeds} (``demurk bench {name}``)")
+
+
+def reports(folder):
+    """Write the report of every committed run; return a table with links to them."""
+    lines = []
+    for path in sorted((RESULTS / "bench").glob("*.csv")):
+        name = path.stem
+        protocol, rows = committed_run(name)
+        command = f"demurk bench {name} --seeds {protocol.seeds}"
+        write_report(protocol, rows, folder, command=command)
+        cells = summarize(protocol, rows).cells.values()
+        link = f"`{name} <../bench/{name}.html>`__"
+        lines.append([link, protocol.title, seeds_of(cells), f"{len(rows):,}"])
+    header = ["report", "what", "seeds", "tasks"]
+    return list_table(header, lines, "Reports of all committed runs")
 
 
 def _cell(cell):
@@ -256,9 +283,7 @@ def _cell(cell):
 
 def ssdrmc_figure(path):
     """Micro-F1 by the share of labelled rows, as figure 4 of the SSDR-MC paper."""
-    rows = read_results(RESULTS / "bench" / "ssdrmc-figure4.csv")
-    ran = {row["method"] for row in rows}
-    protocol = load_protocol("ssdrmc-figure4").select(methods=ran)
+    protocol, rows = committed_run("ssdrmc-figure4")
     cells = summarize(protocol, rows).cells
     settings = list(protocol.settings)
     panels = {}
@@ -274,10 +299,9 @@ def ssdrmc_figure(path):
 
 def nmlsdr_figure(path):
     """Wilcoxon scores of each method, as figure 2 of the NMLSDR paper."""
-    rows = read_results(RESULTS / "bench" / "nmlsdr-tables.csv")
+    protocol, rows = committed_run("nmlsdr-tables")
     paper = published_results("nmlsdr")
-    protocol = load_protocol("nmlsdr-tables").select(methods=paper["methods"])
-    summary = summarize(protocol, rows)
+    summary = summarize(protocol.select(methods=paper["methods"]), rows)
     scores = {
         "ours": [wilcoxon_scores(summary.matrix(m)) for m in summary.measures],
         "printed": list(paper["wilcoxon"].values()),
@@ -320,7 +344,10 @@ TABLES = {
 
 
 def write_tables():
-    """Write every table to ``doc/_tables``, from where the pages include them."""
+    """Write every table to ``doc/_tables``, from where the pages include them.
+
+    The reports go to ``doc/_reports``, which is copied beside the pages.
+    """
     folder = HERE / "_tables"
     folder.mkdir(exist_ok=True)
     for name, make in TABLES.items():
@@ -329,6 +356,8 @@ def write_tables():
         (folder / f"{name}.rst").write_text(bench(*chosen), encoding="utf-8")
     ssdrmc_figure(folder / "ssdrmc_figure4.svg")
     nmlsdr_figure(folder / "nmlsdr_figure2.svg")
+    table = reports(HERE / "_reports" / "bench")
+    (folder / "reports.rst").write_text(table, encoding="utf-8")
 
 
 if __name__ == "__main__":
