@@ -41,42 +41,45 @@ def list_table(header, rows, title):
     return "\n".join(lines) + "\n"
 
 
+def lost_cells():
+    """Accuracies on Lost by setting and method, and the directions that were kept."""
+    protocol, rows = committed_run("cenda-real")
+    cells = summarize(protocol, rows, published=published_value).cells
+    kept = {}
+    for row in rows:
+        if row["data_set"] == "lost" and row["status"] == "done":
+            place = row["setting"], row["method"]
+            kept.setdefault(place, []).append(row["values"]["n_components"])
+    return {place[1:3]: c for place, c in cells.items() if place[0] == "lost"}, kept
+
+
 def cenda_lost():
-    """Accuracy on Lost, fitted on everything and inside the folds."""
-    document = load("cenda_lost.json")
+    """PL-kNN on Lost after reduction of all rows, and inside the folds."""
+    cells, kept = lost_cells()
     rows = []
-    for method in ("CENDA", "DELIN"):
-        for threshold, cells in document["results"][method].items():
-            whole, fold = cells["transductive"], cells["in_fold"]
-            rows.append(
-                [
-                    method,
-                    threshold,
-                    whole["kept"],
-                    f"{whole['mean']:.3f}",
-                    f"{fold['mean']:.3f}",
-                    f"{whole['paper']['mean']:.3f}",
-                ]
-            )
+    for method, threshold in product(("CENDA", "DELIN"), ("0.999", "0.99", "0.9")):
+        name, everything = f"PL-kNN + {method}", f"{threshold}, all rows"
+        whole, fold = cells[everything, name], cells[threshold, name]
+        numbers = [f"{value:.3f}" for value in (whole.mean, fold.mean, whole.paper)]
+        rows.append([method, threshold, f"{kept[everything, name][0]:.0f}", *numbers])
     header = ["method", "threshold", "kept", "on all data", "inside folds", "paper"]
-    return list_table(header, rows, f"Lost (``{document['command']}``)")
+    return list_table(header, rows, "PL-kNN on Lost (``demurk bench cenda-real``)")
 
 
 def partial_label_lost():
-    """Every learner on Lost, raw and reduced."""
-    document = load("partial_label_lost.json")
-    cells = {(r["learner"], r["reduction"]): r for r in document["results"]}
-    learners = list(dict.fromkeys(r["learner"] for r in document["results"]))
+    """Every learner on Lost, as it is and after reduction inside the folds."""
+    cells, _ = lost_cells()
+    names = [m for s, m in cells if s == "0.999" and "+" not in m]
     rows = []
-    for learner in learners:
+    for learner in names:
         row = [learner]
-        for reduction in ("none", "DELIN", "CENDA"):
-            cell = cells.get((learner, reduction))
-            row.append(f"{cell['mean']:.3f} ± {cell['sd']:.3f}" if cell else "")
-        printed = cells[learner, "CENDA"]["paper"]
-        rows.append([*row, f"{printed[0]:.3f}" if printed else "not in the paper"])
-    header = ["learner", "raw", "after DELIN", "after CENDA", "paper, CENDA"]
-    return list_table(header, rows, f"Accuracy (``{document['command']}``)")
+        for method in (learner, f"{learner} + DELIN", f"{learner} + CENDA"):
+            cell = cells.get(("0.999", method))
+            row.append(f"{cell.mean:.3f} ± {cell.sd:.3f}" if cell else "")
+        printed = cell.paper if cell else None
+        rows.append([*row, "not in the paper" if printed is None else f"{printed:.3f}"])
+    header = ["learner", "as it is", "after DELIN", "after CENDA", "paper, CENDA"]
+    return list_table(header, rows, "Accuracy (``demurk bench cenda-real``)")
 
 
 def partial_label_controlled():
@@ -109,9 +112,11 @@ def partial_label_controlled():
     return list_table(["comparison", *learners], lines, title)
 
 
-def signed(cell):
-    """A difference with its standard error."""
-    return f"{cell['difference']:+.3f} ± {cell['standard_error']:.3f}"
+def gain(first, second):
+    """Mean difference of two cells over seeds, with its standard error."""
+    gains = [first.values[seed] - second.values[seed] for seed in first.values]
+    error = np.std(gains, ddof=1) / len(gains) ** 0.5
+    return f"{np.mean(gains):+.3f} ± {error:.3f}"
 
 
 RECIPE_SETTINGS = {
@@ -135,77 +140,88 @@ def recipe_others():
 
 def recipe(settings):
     """One table for each kind of noise."""
-    document = load("recipe.json")
+    protocol, rows = committed_run("few-labels")
+    cells = summarize(protocol, rows).cells
     header = ["set", "forest", "ours", "clean labels", "difference", "gap closed"]
     header += ["RL'", "OE'", "MiF1", "MiF1, same cut"]
     parts = []
     for setting in settings:
-        rows = []
-        for name, table in document["settings"][setting]["sets"].items():
-            means = table["means"]
-            beside, same = (
-                table["against the forest"],
-                table["against the forest with the same rule"],
+        lines = []
+        for name in protocol.data_sets:
+            # Ours, the forest, the forest with our cut, the ceiling.
+            ours, _, forest, same, ceiling = (
+                {m: cells[name, setting, method, m] for m in protocol.measures}
+                for method in protocol.methods
             )
-            closed = table["gap closed"]
-            rows.append(
+            if not ours["AP"].values:
+                continue
+            low, mid, high = (part["AP"].mean for part in (forest, ours, ceiling))
+            closed = f"{(mid - low) / (high - low):.0%}" if high > low else ""
+            lines.append(
                 [
                     name,
-                    *(
-                        f"{means[m]['AP']:.3f}"
-                        for m in ("forest", document["pool"], "ceiling")
-                    ),
-                    signed(beside["AP"]),
-                    "" if closed is None else f"{closed:.0%}",
-                    *(signed(beside[measure]) for measure in ("RL'", "OE'", "MiF1")),
-                    signed(same["MiF1"]),
+                    *(f"{value:.3f}" for value in (low, mid, high)),
+                    gain(ours["AP"], forest["AP"]),
+                    closed,
+                    *(gain(ours[m], forest[m]) for m in ("RL'", "OE'", "MiF1")),
+                    gain(ours["MiF1"], same["MiF1"]),
                 ]
             )
-        parts.append(list_table(header, rows, RECIPE_SETTINGS[setting]))
+        parts.append(list_table(header, lines, RECIPE_SETTINGS[setting]))
     return "\n".join(parts)
+
+
+# What the page calls the methods of the protocol.
+AUDITS = {
+    "Random forest + cleanlab": "cleanlab, forest",
+    "LabelAudit": "LabelAudit, auto",
+    "LabelAudit, no kind": "LabelAudit, none",
+}
+DESIGN = ("emotions", "scene", "yeast", "medical")
 
 
 def audit():
     """Average precision of the list of suspects, mean over sets."""
-    document = load("audit.json")
-    methods = ["cleanlab, forest", "LabelAudit, auto", "LabelAudit, none"]
-    rows = []
-    for setting, content in document["settings"].items():
-        if "100%" not in setting:
-            continue
-        whole = content["all sets"]
-        fresh = content["sets not used for the design"]
-        name = setting.split(",")[0]
-        cells = [
-            f"{part['means'][m]['AP']:.3f}"
-            if part["means"][m].get("AP") is not None
-            else ""
-            for part in (whole, fresh)
-            for m in methods
+    protocol, rows = committed_run("wrong-labels")
+    cells = summarize(protocol, rows).cells
+    fresh = [name for name in protocol.data_sets if name not in DESIGN]
+
+    def mean(setting, method, measure, names=tuple(protocol.data_sets)):
+        return np.mean([cells[name, setting, method, measure].mean for name in names])
+
+    def seconds(setting, method):
+        wanted = (setting, method)
+        own = [r for r in rows if (r["setting"], r["method"]) == wanted]
+        return np.mean([row["values"]["seconds"] for row in own])
+
+    lines = []
+    for setting in protocol.settings:
+        numbers = [
+            mean(setting, method, "AP", names)
+            for names in (protocol.data_sets, fresh)
+            for method in AUDITS
         ]
-        flagged = whole["means"]["LabelAudit, auto"]["share flagged"]
-        cost = whole["cpu against cleanlab"]
-        rows.append([name, *cells, f"{flagged:.2%}", f"{cost:.2f}"])
-    header = ["noise", *methods]
-    header += [f"{method}; fresh sets" for method in methods]
+        flagged = mean(setting, "LabelAudit", "share flagged")
+        both = [seconds(setting, m) for m in ("LabelAudit", "Random forest + cleanlab")]
+        texts = ["" if np.isnan(number) else f"{number:.3f}" for number in numbers]
+        lines.append([setting, *texts, f"{flagged:.2%}", f"{both[0] / both[1]:.2f}"])
+    header = ["noise", *AUDITS.values()]
+    header += [f"{method}; fresh sets" for method in AUDITS.values()]
     header += ["entries flagged", "CPU, cleanlab = 1"]
-    title = f"Ten sets (``{document['command']}``)"
-    return list_table(header, rows, title)
+    return list_table(header, lines, "Ten sets (``demurk bench wrong-labels``)")
 
 
 def audit_sets():
     """The same by set, where cleanlab wins too."""
-    document = load("audit.json")
+    protocol, rows = committed_run("wrong-labels")
+    cells = summarize(protocol, rows).cells
     parts = []
-    for name in ("sym10", "fp10", "fn30", "label", "instance"):
-        whole = document["settings"][f"{name}, 100% of the rows labelled"]["all sets"]
-        sets = whole["AP of each set"]
-        methods = list(next(iter(sets.values())))
-        rows = [
-            [data_set, *(f"{cells[m]:.3f}" for m in methods)]
-            for data_set, cells in sets.items()
+    for setting in ("sym10", "fp10", "fn30", "label", "instance"):
+        lines = [
+            [name, *(f"{cells[name, setting, m, 'AP'].mean:.3f}" for m in AUDITS)]
+            for name in protocol.data_sets
         ]
-        parts.append(list_table(["set", *methods], rows, name))
+        parts.append(list_table(["set", *AUDITS.values()], lines, setting))
     return "\n".join(parts)
 
 
@@ -213,9 +229,14 @@ def speed():
     """Ratios of CPU time."""
     document = load("speed.json")
     rows = [
-        [module.removeprefix("bench_"), figure["what"], f"{figure['value']:.3g}"]
+        [
+            # After a comma stands what the figure was measured on.
+            ", ".join([module.removeprefix("bench_"), *label.split(", ")[1:]]),
+            figure["what"],
+            f"{figure['value']:.3g}",
+        ]
         for module, figures in document["figures"].items()
-        for figure in figures.values()
+        for label, figure in figures.items()
     ]
     title = f"One thread, one run (``{document['command']}``)"
     return list_table(["benchmark", "what", "value"], rows, title)

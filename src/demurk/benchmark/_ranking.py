@@ -115,12 +115,14 @@ def reference_method(summary, rankings=None):
     Returns
     -------
     method : str
-        The one named like the paper; else the best by the first measure, else the
-        first.
+        The one named like the paper; else the first of demurk's own, else the best by
+        the first measure, else the first.
     """
     wanted = _bare(summary.protocol.paper or "")
     names = [m for m in summary.methods if _bare(m) == wanted]
     names += [m for m in summary.methods if wanted and wanted in _bare(m)]
+    about = summary.protocol.methods
+    names += [m for m in summary.methods if about[m].get("group") == "demurk"]
     ranking = (rankings or {}).get(summary.measures[0])
     if ranking is not None:
         names.append(ranking.methods[int(ranking.friedman.average_ranks.argmin())])

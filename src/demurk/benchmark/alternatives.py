@@ -19,9 +19,15 @@ from sklearn.semi_supervised import LabelSpreading
 
 from demurk.audit import LabelAudit
 from demurk.benchmark._alternative_candidates import EveryCandidate, SuspectCandidates
-from demurk.benchmark._alternatives import CleanlabFilter, LabeledRows, SupervisedUMAP
+from demurk.benchmark._alternatives import (
+    CleanlabAudit,
+    CleanlabFilter,
+    LabeledRows,
+    SupervisedUMAP,
+)
 
 __all__ = [
+    "CleanlabAudit",
     "CleanlabFilter",
     "EveryCandidate",
     "LabeledRows",

@@ -10,18 +10,22 @@ estimator, and perhaps ``params``, its parameters. The answer is a dict of numbe
 # Authors: The demurk developers
 # SPDX-License-Identifier: BSD-3-Clause
 
+from demurk.benchmark.kinds._audit import audit
 from demurk.benchmark.kinds._candidates import candidates
 from demurk.benchmark.kinds._case_study import case_study
 from demurk.benchmark.kinds._completion import completion
 from demurk.benchmark.kinds._embedding import embedding
+from demurk.benchmark.kinds._few_labels import few_labels
 from demurk.benchmark.kinds._partial_multilabel import partial_multilabel
 from demurk.benchmark.kinds._reduction import reduction
 
 __all__ = [
+    "audit",
     "candidates",
     "case_study",
     "completion",
     "embedding",
+    "few_labels",
     "partial_multilabel",
     "reduction",
 ]

@@ -340,6 +340,8 @@ def test_reference_method():
     summary = summarize(protocol, make_rows(protocol, lambda t: t.method == "b"))
     assert reference_method(summary) == "a"
     assert reference_method(summary, {"AP": rank_methods(summary, "AP")}) == "b"
+    protocol.methods["a"]["group"] = "demurk"
+    assert reference_method(summary, {"AP": rank_methods(summary, "AP")}) == "a"
 
 
 def test_costs():
