@@ -270,8 +270,8 @@ class REML(CallbackSupportMixin, CompressionClassifier):
     certain. The work is done in the principal axes of X, where the update of A is a
     division; the start is a ridge regression, split evenly between A and B.
 
-    Time O(n D min(n, D)) once and O(n q p) for each of some dozens of products of a
-    round, with p = min(n, D); memory O(n (p + q)).
+    Time O(n D min(n, D)) once and O(n q p) for each of some twenty products of a round,
+    with p = min(n, D); memory O(n (p + q)).
 
     References
     ----------
