@@ -145,12 +145,12 @@ class Protocol:
         names = (self.name, self.kind, data_set, setting, method, seed)
         return Task(*names, arguments, self.folder)
 
-    def select(self, *, data_sets=None, methods=None, seeds=None):
+    def select(self, *, data_sets=None, settings=None, methods=None, seeds=None):
         """A smaller protocol, or one with another number of seeds.
 
         Parameters
         ----------
-        data_sets, methods : sequence of str, default=None
+        data_sets, settings, methods : sequence of str, default=None
             Names to keep; None keeps all.
         seeds : int, default=None
             Number of seeds; None keeps it.
@@ -161,12 +161,15 @@ class Protocol:
             The protocol with that part of its tables, in their order.
         """
         changes = {} if seeds is None else {"seeds": seeds}
-        for table, names in (("data_sets", data_sets), ("methods", methods)):
+        chosen = {"data_sets": data_sets, "settings": settings, "methods": methods}
+        for table, names in chosen.items():
             if names is not None:
                 whole = getattr(self, table)
                 for name in names:
                     _check_known(name, whole, f"{self.name} has no {name!r} in {table}")
                 changes[table] = {k: v for k, v in whole.items() if k in names}
+        if settings is not None and not changes["settings"]:
+            changes["data_sets"] = {}  # without settings there would be one for all
         return replace(self, **changes)
 
 

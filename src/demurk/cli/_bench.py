@@ -142,6 +142,10 @@ def bench(
         list[str] | None,
         typer.Option(help="Data set to run, or a pattern; may be given again."),
     ] = None,
+    only_settings: Annotated[
+        list[str] | None,
+        typer.Option(help="Setting to run, or a pattern; may be given again."),
+    ] = None,
     only_methods: Annotated[
         list[str] | None,
         typer.Option(help="Method to run, or a pattern; may be given again."),
@@ -156,7 +160,7 @@ def bench(
         return
     names = list_protocols() if "all" in names else list(dict.fromkeys(names))
     whole = [load_protocol(name, quick=quick).select(seeds=seeds) for name in names]
-    only = {"data_sets": only_data, "methods": only_methods}
+    only = {"data_sets": only_data, "settings": only_settings, "methods": only_methods}
     only = {table: patterns for table, patterns in only.items() if patterns}
     command = ["demurk", "bench", *names] + ["--quick"] * quick
     if seeds is not None:
@@ -192,6 +196,7 @@ def run_all(protocols, only, out, command, **options):
             rows = protocol_rows(whole, store)
             shown = whole.select(
                 data_sets={row["data_set"] for row in rows},
+                settings={row["setting"] for row in rows} if whole.settings else None,
                 methods={row["method"] for row in rows},
             )
             paths = write_report(shown, rows, out, command=command)
@@ -209,7 +214,7 @@ def choose(protocols, only):
                 raise ValueError(
                     f"{pattern!r} is not among the {table.replace('_', ' ')} of "
                     f"{', '.join(p.name for p in protocols)}: choose "
-                    f"{', '.join(sorted(known))}."
+                    f"{', '.join(map(repr, sorted(known)))}."
                 )
     return [
         p.select(

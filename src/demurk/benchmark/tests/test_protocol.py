@@ -177,6 +177,8 @@ def test_select(write):
         ("two", "B"),
     ]
     assert protocol.select() == protocol
+    assert protocol.select(settings=["a=1"]) == protocol
+    assert protocol.select(settings=[]).tasks() == []
     with pytest.raises(ValueError, match="base has no 'C' in methods; choose A, B"):
         protocol.select(methods=["C"])
 

@@ -116,6 +116,15 @@ def test_a_part_is_run_and_all_results_are_reported(folder, reports):
     assert list(both.data_sets) == ["one", "two"]
 
 
+def test_settings_can_be_chosen(folder, reports):
+    settings = "[settings]\na = {base = 5}\nb = {base = 6}\n[methods]"
+    (folder / "two.toml").write_text(MINE.replace("[methods]", settings))
+    assert run("two mine --only-settings b --only-methods good") == 0
+    ((protocol, rows, _),) = reports  # the other protocol has no such setting
+    assert list(protocol.settings) == ["b"]
+    assert {row["setting"] for row in rows} == {"b"} and len(rows) == 4
+
+
 def test_failures_are_counted_and_shown(folder, reports, capsys):
     assert run("all --seeds 1") == 1
     printed = capsys.readouterr()
@@ -144,7 +153,7 @@ def test_failures_are_counted_and_shown(folder, reports, capsys):
         ),
         (
             "mine --only-methods x",
-            "'x' is not among the methods of mine: choose better",
+            "'x' is not among the methods of mine: choose 'better'",
         ),
         ("mine --time-limit -1", "time_limit is -1.0, but must be positive"),
         ("mine --seeds 0", "seeds"),
