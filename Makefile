@@ -23,7 +23,7 @@ test: lint
 lint: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/codespell src tests doc examples benchmarks reproductions README.md CONTRIBUTING.md
+	$(BIN)/codespell src tests doc examples benchmarks README.md CONTRIBUTING.md
 	$(BIN)/lint-imports
 	$(BIN)/mypy
 

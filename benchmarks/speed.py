@@ -1,6 +1,6 @@
 """Ratios of CPU time that the documentation states, measured in one run.
 
-    python reproductions/speed.py [bench_mlknn bench_manifold.EmbeddingStep ...]
+    python benchmarks/speed.py [bench_mlknn bench_manifold.EmbeddingStep ...]
 
 Runs every ``track_`` benchmark, all of them or those of the modules or classes named,
 and writes ``results/speed.json``; figures that are not measured anew stay. ``make
@@ -55,7 +55,7 @@ def main():
     found = sorted(p.stem for p in (ROOT / "benchmarks").glob("bench_*.py"))
     names = sys.argv[1:] or found
     document = json.loads(OUTPUT.read_text()) if OUTPUT.exists() else {"figures": {}}
-    document["command"] = "python reproductions/speed.py"
+    document["command"] = "python benchmarks/speed.py"
     document["machine"] = {
         "cores": os.cpu_count(),
         "processor": platform.machine(),
