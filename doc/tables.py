@@ -310,6 +310,8 @@ def ssdrmc_figure(path):
     panels = {}
     for data_set, method in product(protocol.data_sets, protocol.methods):
         line = [cells[data_set, setting, method, "micro F1"] for setting in settings]
+        if not all(cell.comparable for cell in line):
+            continue  # fewer trials than the others
         curve = [cell.mean for cell in line], [cell.sd for cell in line]
         panels.setdefault(data_set, {})[method] = curve
     shares = [100 * options["share"] for options in protocol.settings.values()]
