@@ -4,7 +4,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 import shlex
-import sys
 import time
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -17,7 +16,7 @@ from rich.padding import Padding
 from rich.progress_bar import ProgressBar
 from rich.text import Text
 
-from demurk.cli._console import console, show_table
+from demurk.cli._console import console, note, say, show_table
 
 __all__ = ["bench"]
 
@@ -70,10 +69,8 @@ class BenchProgress:
             self._print(self._line())
 
     def _print(self, text):
-        if self._live is not None:
-            console.print(f"{self._name}: {text}", markup=False)
-        else:
-            print(f"{self._name}: {text}", file=sys.stderr, flush=True)
+        show = note if self._live is None else say
+        show(f"{self._name}: {text}")
 
     def _line(self):
         text = f"{self._done} of {self._total} done, {self._failed} failed"
@@ -253,5 +250,5 @@ def show_summary(part, rows, summary, paths):
             "again)"
         )
     text += f"\nReports: {', '.join(map(str, paths))}"
-    console.print(text, markup=False, soft_wrap=True)
+    say(text)
     return len(failed)
