@@ -14,7 +14,7 @@ from demurk.benchmark import (
     load_protocol,
     read_results,
 )
-from demurk.cli import _bench, main
+from demurk.cli import _bench, _console, main
 from demurk.cli._bench import BenchProgress, duration
 
 KIND = """
@@ -171,7 +171,8 @@ def test_mistakes_are_explained_in_one_line(
 def test_a_terminal_shows_what_runs(monkeypatch):
     out = io.StringIO()
     terminal = Console(file=out, force_terminal=True, width=100, highlight=False)
-    monkeypatch.setattr(_bench, "console", terminal)
+    for module in (_bench, _console):
+        monkeypatch.setattr(module, "console", terminal)
     protocol = _protocol.Protocol(
         "mine", "m.f", ("score",), 12, {"d": {}}, {"A": {}}, title="T"
     )
