@@ -169,8 +169,7 @@ class _Bench:
         """What the reports say, without the times."""
         read = read_results(folder / "tiny.csv")
         values = {
-            (row["data_set"], row["method"], row["seed"]): row["values"]
-            for row in read
+            (row["data_set"], row["method"], row["seed"]): row["values"] for row in read
         }
         return values, {path.name for path in folder.glob("tiny.*")}
 

@@ -36,7 +36,9 @@ def main(argv=None):
         typer = import_optional("typer", "cli")
         from demurk.cli._app import app
 
-        return app(args=argv, prog_name="demurk", standalone_mode=False) or 0
+        code = app(args=argv, prog_name="demurk", standalone_mode=False) or 0
+        # Typer may have caught Ctrl-C before us, and says nothing.
+        return _stopped() if code == 130 else code
     except KeyboardInterrupt:
         return _stopped()
     except BrokenPipeError:

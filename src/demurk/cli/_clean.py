@@ -31,6 +31,7 @@ from demurk.cli._input import _is_table, _label_option, read_input
 from demurk.cli._map import _timed
 from demurk.cli._output import (
     choose_neighbors,
+    csv_text,
     files_read,
     free_name,
     safe_table,
@@ -356,7 +357,7 @@ def _copy(read, found):
             for i in np.flatnonzero(found.corrected[:, j]):
                 cells[i] = spelling[found.cleaned[i, j]]
             table[name] = pd.Series(cells, dtype=object, index=table.index)
-        return table.to_csv(index=any(table.index.names))
+        return csv_text(table, index=any(table.index.names))
     if issparse(read.data.data):
         table = pd.DataFrame({"row": range(labels.n_samples)})
     else:
@@ -370,4 +371,4 @@ def _copy(read, found):
         names = (free_name(f"label:{name}", taken) for name in labels.classes)
         columns = dict(zip(names, values.T))
     table = pd.concat([table, pd.DataFrame(columns)], axis=1)
-    return safe_table(table).to_csv(index=False)
+    return csv_text(safe_table(table), index=False)

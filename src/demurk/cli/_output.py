@@ -20,6 +20,7 @@ from demurk.utils._files import write_text
 __all__ = [
     "beside",
     "choose_neighbors",
+    "csv_text",
     "files_read",
     "free_name",
     "guarded",
@@ -74,9 +75,16 @@ def safe_table(frame):
     return frame
 
 
+def csv_text(frame, **options):
+    """A table as text in which no cell breaks a line."""
+    text = frame.to_csv(lineterminator="\n", **options)
+    # Only characters of the line's own end are quoted in a cell.
+    return frame.to_csv(lineterminator="\r\n", **options) if "\r" in text else text
+
+
 def write_table(frame, path):
     """Write a table of ours as CSV."""
-    text = safe_table(frame).to_csv(index=False, float_format="%.6g")
+    text = csv_text(safe_table(frame), index=False, float_format="%.6g")
     write_text(path, text)
 
 
@@ -84,15 +92,16 @@ def files_read(*sources, data_home=None):
     """Every file that is read for these files, models and data set names."""
     found = []
     for source in filter(None, sources):
-        path = Path(source)
-        if path.is_file():
-            # Names of labels lie beside an ARFF file.
-            found += [path, *path.parent.glob("*.xml")]
+        if Path(source).is_file():
+            found.append(Path(source))
         elif source in catalogue():
             entry, folders = catalogue()[source], data_folders(data_home)
             needed = {file for s in entry["splits"] for file in needed_files(entry, s)}
-            found += [find_file(source, file, folders) for file in sorted(needed)]
-    return [path for path in found if path is not None]
+            files = (find_file(source, file, folders) for file in sorted(needed))
+            found += filter(None, files)
+    # Names of labels lie beside an ARFF file.
+    folders = dict.fromkeys(path.parent for path in found)
+    return [*found, *(xml for folder in folders for xml in folder.glob("*.xml"))]
 
 
 def choose_neighbors(X):

@@ -200,6 +200,7 @@ class OutputFolder:
             self._take_place(place, target, stays)
 
     def _take_place(self, place, target, stays):
+        refuse_overwrite(self.files, self.force)
         if not stays:
             keep_rights(target, place / NEW)
             if not target.exists() or link_rest(target, place / NEW, self.names):

@@ -184,16 +184,24 @@ def swap(place, target):
     undoes the first one if a kill comes between them.
     """
     new = place / NEW
-    if not target.exists():
+    try:
+        # Works only where there is nothing, or an empty folder, to replace.
         os.rename(new, target)
-    elif not _exchange(new, target):
+    except OSError:
+        if not target.exists():
+            raise
+        _change_over(place, new, target)
+    sync(target.parent)
+
+
+def _change_over(place, new, target):
+    if not _exchange(new, target):
         os.rename(target, place / ASIDE)
         try:
             os.rename(new, target)
         except OSError:
             os.rename(place / ASIDE, target)
             raise
-    sync(target.parent)
 
 
 def _exchange(one, other):
