@@ -17,6 +17,7 @@ from rich.progress_bar import ProgressBar
 from rich.text import Text
 
 from demurk.cli._console import console, note, say, show_table
+from demurk.utils._files import check_outputs
 
 __all__ = ["bench"]
 
@@ -157,6 +158,7 @@ def bench(
         return
     names = list_protocols() if "all" in names else list(dict.fromkeys(names))
     whole = [load_protocol(name, quick=quick).select(seeds=seeds) for name in names]
+    refuse_inputs(names, whole, out)
     only = {"data_sets": only_data, "settings": only_settings, "methods": only_methods}
     only = {table: patterns for table, patterns in only.items() if patterns}
     command = ["demurk", "bench", *names] + ["--quick"] * quick
@@ -173,6 +175,20 @@ def bench(
         memory_limit=memory_limit,
         retry_failed=retry_failed,
     )
+
+
+def refuse_inputs(names, protocols, out):
+    """Raise if a report would replace a protocol or data that a protocol names."""
+    read = [Path(name) for name in names]
+    for protocol in protocols:
+        facts = (v for options in protocol.data_sets.values() for v in options.values())
+        words = [fact for fact in facts if isinstance(fact, str)]
+        read += [Path(protocol.folder or "") / word for word in words]
+    endings = ("html", "md", "csv", "tex")
+    files = [
+        out / f"{protocol.name}.{end}" for protocol in protocols for end in endings
+    ]
+    check_outputs(files, read=[path for path in read if path.is_file()], force=True)
 
 
 def run_all(protocols, only, out, command, **options):

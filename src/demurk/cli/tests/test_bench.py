@@ -195,6 +195,18 @@ def test_a_terminal_shows_what_runs(monkeypatch):
     assert "\n  A on d, seed 2 (0 s)\n" in shown and "and 1 more" in shown
 
 
+def test_a_report_never_replaces_what_a_protocol_reads(folder, reports, capsys):
+    data = folder / "mine.csv"
+    data.write_text("a,b")
+    text = MINE.replace("one = {base = 1}", 'one = {base = 1, file = "mine.csv"}')
+    (folder / "mine.toml").write_text(text)
+    assert run("mine.toml --out .") == 2
+    assert "mine.csv is the data itself" in capsys.readouterr().err
+    assert data.read_text() == "a,b" and reports == []
+    assert run("mine.toml --out mine.csv") == 2
+    assert "mine.csv is a file" in capsys.readouterr().err
+
+
 def test_durations():
     shown = [duration(seconds) for seconds in (0.2, 99, 120, 7200)]
     assert shown == ["0 s", "99 s", "2 min", "2.0 h"]

@@ -212,7 +212,7 @@ def test_suspects_are_guarded_and_the_copy_is_the_users(folder):
     copy = pd.read_csv(folder / "out" / "cleaned.csv", dtype=str)
     assert list(copy) == list(frame) and (copy["note"] == frame["note"]).all()
     assert run(*FOLDERS["predict"], source="t.csv", out="p") == 0
-    assert list(pd.read_csv(folder / "p" / "predictions.csv"))[0] == "'=HYPERLINK(1)"
+    assert "'=HYPERLINK(1)" in pd.read_csv(folder / "p" / "predictions.csv")
 
 
 # Ctrl-C, pipes, large data
