@@ -248,11 +248,14 @@ def test_ctrl_c_is_answered_within_a_second(folder, wait):
         stderr=subprocess.PIPE,
         text=True,
     )
-    assert process.stdout.readline() == "fitting\n"
-    time.sleep(0.2)
-    begun = time.perf_counter()
-    process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=30)
+    try:
+        assert process.stdout.readline() == "fitting\n"
+        time.sleep(0.2)
+        begun = time.perf_counter()
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=30)
+    finally:
+        process.kill()
     # A second, and what a busy machine needs to end a process.
     assert time.perf_counter() - begun < 2
     assert process.returncode == 130 and errors == "demurk: stopped\n"
