@@ -291,7 +291,7 @@ def test_one_class_per_sample(tmp_path):
 
 
 def test_sparse_features_leave_row_numbers(tmp_path):
-    X = sparse.random_array((200, 40), density=0.2, rng=0).toarray()
+    X = sparse.random_array((200, 40), density=0.2, random_state=0).toarray()
     Y = (X[:, :2] > 0).astype(int)
     lines = [
         ",".join(str(j) for j in np.flatnonzero(y))
@@ -318,7 +318,7 @@ def test_sparse_features_leave_row_numbers(tmp_path):
 def test_small_data(tmp_path, X, Y):
     np.savez(tmp_path / "small.npz", X=X, Y=Y)
     clean_file(str(tmp_path / "small.npz"), tmp_path / "out")
-    copy = pd.read_csv(tmp_path / "out" / "cleaned.csv")
+    copy = cells(tmp_path / "out" / "cleaned.csv").astype(float)
     np.testing.assert_array_equal(copy.to_numpy(), np.hstack([X, Y]))
 
 

@@ -86,6 +86,17 @@ def test_page_is_whole_and_asks_for_nothing(rng):
     assert not re.search(r"<(script|link|img)[^>]+(src|href)=.(https?:)?//", page)
 
 
+def test_other_words_for_what_differs():
+    options = {"cleaned": [1, 1, 1], "title": "{{report}} {{data}}"}
+    words = {"heading": "Suspect <labels>", "count": "</script> {{title}}"}
+    page = embedding_page(np.eye(3), [0, 1, 1], words=words, **options)
+    assert "<title>{{report}} {{data}}</title>" in page
+    assert page.count("Suspect &lt;labels&gt;") == 2 and "Changed labels" not in page
+    assert page_data(page)["words"]["count"] == "</script> {{title}}"
+    with pytest.raises(ValueError, match="words has the key 'colour'"):
+        embedding_page(np.eye(3), [0, 1, 1], words={"colour": "x"}, **options)
+
+
 def test_equal_input_gives_equal_data(rng):
     Z, y = rng.normal(size=(9, 2)), np.arange(9) % 3
     assert page_data(embedding_page(Z, y)) == page_data(embedding_page(Z, y))

@@ -79,3 +79,16 @@ def test_one_coordinate_and_given_axes(rng):
     _, ax = plt.subplots()
     assert plot_embedding([[1.0], [2.0]], [0, 1], ax=ax) is ax
     assert [mark[:2] for mark in drawn(ax)] == [(1, 1), (2, 2)]
+
+
+def test_names_are_shown_letter_by_letter(tmp_path):
+    names = ["$x_", "_hidden", r"\frac{", "half \udce9"]
+    Y = np.eye(4, dtype=int)
+    figure = plot_embeddings({"$^": Y, "b": Y}, Y, names=names, title="$a$ _{")
+    figure.savefig(tmp_path / "picture.png")
+    shown = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert shown == [*names[:3], r"half \udce9"]
+    assert not any(text.get_parse_math() for text in figure.legends[0].get_texts())
+    ax = plot_embedding(Y, Y, names=names, title="$")
+    ax.figure.savefig(tmp_path / "picture.png")
+    assert ax.get_title(loc="left") == "$"
