@@ -17,14 +17,14 @@ from demurk.audit._noise_model import standardized, wrong_probability
 from demurk.audit._other_labels import OtherLabels, add_other_labels, mirror
 from demurk.audit._suspects import Evidence, suspect_frame, top_entries
 from demurk.base import DemurkEstimator
-from demurk.honest import (
+from demurk.labels import LabelTags, check_labels
+from demurk.out_of_sample import (
     FeatureViews,
-    HonestForest,
     LeaveOneOutKernelRidge,
+    OutOfSampleForest,
     label_means,
     matrix_threads,
 )
-from demurk.labels import LabelTags, check_labels
 from demurk.utils._compat import (
     CallbackSupportMixin,
     Interval,
@@ -236,7 +236,7 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
         ):
             features = None if X is None else _scaled(part)
             if proba is None:
-                proba = self._honest(part, features, Y, seen, stage)
+                proba = self._out_of_sample(part, features, Y, seen, stage)
             with stage("other labels"):
                 # One class per sample: the other classes would tell it all.
                 q = Y.shape[1]
@@ -248,13 +248,13 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
             with stage("noise model"):
                 choice, Z = self._choose(other.scores, Y, seen)
         self._set_results(choice, Z, Y, seen, labeled)
-        honest = choice.plain.probabilities(Z)
+        out_of_sample = choice.plain.probabilities(Z)
         self._evidence = Evidence(
             np.flatnonzero(labeled),
             features,
             Y,
             seen,
-            honest,
+            out_of_sample,
             other.coefs,
             label_means(Y, seen),
         )
@@ -287,7 +287,7 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
             )
         return np.where(labels.observed, proba, 0.0)
 
-    def _honest(self, X, features, Y, seen, stage):
+    def _out_of_sample(self, X, features, Y, seen, stage):
         """Steps 1 to 3: probabilities of every entry that do not know the entry."""
         rng = check_random_state(self.random_state)
         means = label_means(Y, seen)
@@ -300,7 +300,7 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
                 n_jobs=self.n_jobs,
                 random_state=rng.randint(np.iinfo(np.int32).max),
             )
-            from_forest = HonestForest(forest).fit_honest(X, full)
+            from_forest = OutOfSampleForest(forest).fit_out_of_sample(X, full)
         with stage("kernel ridge"):
             ridge = LeaveOneOutKernelRidge(
                 widths=(1.0,),
@@ -310,7 +310,7 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
                 n_landmarks=N_LANDMARKS,
                 random_state=rng,
             )
-            from_kernel = ridge.fit_honest(features, full, seen)
+            from_kernel = ridge.fit_out_of_sample(features, full, seen)
             from_kernel += mirror(full, means, len(Y))
         return (np.clip(from_forest, 0, 1) + np.clip(from_kernel, 0, 1)) / 2
 

@@ -78,7 +78,7 @@ def choose_kind(Z, Y, observed, kind="auto", rates="auto"):
     Parameters
     ----------
     Z : ndarray of shape (n_samples, n_labels)
-        Standardised honest scores.
+        Standardised out-of-sample scores.
     Y, observed : ndarray of shape (n_samples, n_labels)
         Given labels, and which of them were observed.
     kind : str, default="auto"

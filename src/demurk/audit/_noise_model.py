@@ -224,7 +224,7 @@ def fit_noise(
     Parameters
     ----------
     Z : ndarray of shape (n_samples, n_labels)
-        Standardised honest scores.
+        Standardised out-of-sample scores.
     Y, observed : ndarray of shape (n_samples, n_labels)
         Given labels, and which of them were observed.
     structure : str

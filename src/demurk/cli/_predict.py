@@ -285,9 +285,9 @@ def _predictions(model, data, with_given):
     known = data.labeled[data.asked]
     if isinstance(classifier, MurkyClassifier):
         # What a row's own labels had no part in.
-        honest = classifier.honest_scores_[data.asked][known]
-        predicted[known] = classifier._decisions(honest)
-        proba[known] = classifier._probabilities(honest)
+        out_of_sample = classifier.out_of_sample_scores_[data.asked][known]
+        predicted[known] = classifier._decisions(out_of_sample)
+        proba[known] = classifier._probabilities(out_of_sample)
     table = _table(classifier.classes_, predicted, proba)
     if with_given:
         table |= _given(classifier.classes_, data.Y)

@@ -14,7 +14,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from demurk.base import DemurkEstimator, LabelOutputMixin
-from demurk.honest import (
+from demurk.labels import LabelTags
+from demurk.multilabel._murky_members import POOLS, OwnMember, make_members
+from demurk.out_of_sample import (
     FeatureViews,
     calibrate,
     corrected_probabilities,
@@ -27,8 +29,6 @@ from demurk.honest import (
     matrix_threads,
     stack_weights,
 )
-from demurk.labels import LabelTags
-from demurk.multilabel._murky_members import POOLS, OwnMember, make_members
 from demurk.utils._compat import (
     CallbackSupportMixin,
     Interval,
@@ -88,7 +88,7 @@ class MurkyClassifier(
         Estimated or given noise rate.
     cuts_ : dict of str to float
         For both targets, the score above which a label is predicted.
-    honest_scores_ : ndarray of shape (n_samples, n_labels)
+    out_of_sample_scores_ : ndarray of shape (n_samples, n_labels)
         Scores of the training rows from models that did not see them, on the scale of
         the noisy labels; NaN in rows without labels.
     classes_ : ndarray of shape (n_labels,)
@@ -104,7 +104,7 @@ class MurkyClassifier(
 
     Notes
     -----
-    Members and where their honest scores come from:
+    Members and where their out-of-sample scores come from:
 
     ======  ==========================================================  ==============
     rf      forest, every leaf pure                                     out of bag
@@ -231,25 +231,25 @@ class MurkyClassifier(
                 # A learner that needs complete targets sees the label's mean.
                 full = np.where(seen, Y, self._label_means)
                 views = self._views.views(X if labeled.all() else X[labeled], names)
-            honest = self._fit_members(members, views, full, seen, stage)
+            out_of_sample = self._fit_members(members, views, full, seen, stage)
             with stage("stack"):
-                scores = self._fit_stack(honest, Y, seen)
-        self.honest_scores_ = np.full(labels.values.shape, np.nan)
-        self.honest_scores_[labeled] = scores
+                scores = self._fit_stack(out_of_sample, Y, seen)
+        self.out_of_sample_scores_ = np.full(labels.values.shape, np.nan)
+        self.out_of_sample_scores_[labeled] = scores
         return self
 
     def _fit_members(self, members, views, Y, seen, stage):
         """Fit the members beside each other, those of the user one at a time."""
         self._members = members
-        honest = {}
+        out_of_sample = {}
         fitting = self._each_member(
-            lambda name, view, member: member.fit_honest(views[view], Y, seen)
+            lambda name, view, member: member.fit_out_of_sample(views[view], Y, seen)
         )
         with closing(fitting):
             for name in members:
                 with stage(name):
-                    honest[name] = next(fitting)
-        return honest
+                    out_of_sample[name] = next(fitting)
+        return out_of_sample
 
     def _each_member(self, function):
         """Yield what a function returns for each member, computed in threads.
@@ -276,11 +276,11 @@ class MurkyClassifier(
             finally:
                 pool.shutdown(cancel_futures=True)
 
-    def _fit_stack(self, honest, Y, seen):
-        """Weights, calibration, rate and cuts; returns the calibrated honest scores."""
-        weights = stack_weights(list(honest.values()), Y, seen)
-        self.member_weights_ = dict(zip(honest, weights.tolist()))
-        stacked = sum(w * scores for w, scores in zip(weights, honest.values()))
+    def _fit_stack(self, out_of_sample, Y, seen):
+        """Weights, calibration, rate and cuts; gives the calibrated scores."""
+        weights = stack_weights(list(out_of_sample.values()), Y, seen)
+        self.member_weights_ = dict(zip(out_of_sample, weights.tolist()))
+        stacked = sum(w * scores for w, scores in zip(weights, out_of_sample.values()))
         self.calibration_ = fit_calibration(stacked, Y, seen)
         scores = calibrate(stacked, leave_one_out_means(Y, seen), self.calibration_)
         entries, given = scores[seen], Y[seen]

@@ -10,7 +10,7 @@ from scipy.special import expit
 from sklearn.base import BaseEstimator
 from sklearn.model_selection import KFold
 
-from demurk.honest import label_means
+from demurk.out_of_sample import label_means
 from demurk.utils._compat import _liblinear
 
 __all__ = ["SparseLogistic", "folds"]
@@ -64,8 +64,8 @@ class SparseLogistic(BaseEstimator):
     def __init__(self, random_state=None):
         self.random_state = random_state
 
-    def fit_honest(self, X, Y, observed):
-        """Fit five folds for the honest scores, then all rows.
+    def fit_out_of_sample(self, X, Y, observed):
+        """Fit five folds for the out-of-sample scores, then all rows.
 
         Parameters
         ----------
@@ -76,7 +76,7 @@ class SparseLogistic(BaseEstimator):
 
         Returns
         -------
-        honest : ndarray of shape (n_samples, n_labels)
+        out_of_sample : ndarray of shape (n_samples, n_labels)
             Out-of-fold scores.
         """
         if sparse.issparse(X):
@@ -85,12 +85,12 @@ class SparseLogistic(BaseEstimator):
             X.indices, X.indptr = X.indices.astype("i4"), X.indptr.astype("i4")
         else:
             X = np.ascontiguousarray(X, dtype=np.float64)
-        honest = np.empty(Y.shape)
+        out_of_sample = np.empty(Y.shape)
         for train, test in folds(len(Y), self.random_state):
             self._fit_labels(X[train], Y[train], observed[train])
-            honest[test] = self.predict(X[test])
+            out_of_sample[test] = self.predict(X[test])
         self._fit_labels(X, Y, observed)
-        return honest
+        return out_of_sample
 
     def _fit_labels(self, X, Y, observed):
         strengths = (0.3, 1.0) if sparse.issparse(X) else (0.03, 0.1)

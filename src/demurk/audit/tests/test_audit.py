@@ -148,7 +148,7 @@ def test_kind_none_ranks_by_how_unlikely_the_label_is(noisy):
     assert_array_equal(none.soft_labels_, corrupted.labels)
     assert none.n_suspects_ == 0
     assert precision(corrupted.changed, none.scores_) > 0.8
-    P = none._evidence.honest
+    P = none._evidence.out_of_sample
     assert_allclose(none.scores_, np.abs(corrupted.labels - P))
 
 

@@ -10,7 +10,7 @@ from scipy.sparse import issparse
 from sklearn.ensemble import RandomForestRegressor
 
 from demurk.datasets import load_dataset, make_multilabel_blocks
-from demurk.honest import out_of_bag_scores
+from demurk.out_of_sample import out_of_bag_scores
 
 __all__ = ["NOISES", "dense_data", "wrong_entries"]
 

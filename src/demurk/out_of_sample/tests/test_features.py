@@ -8,7 +8,7 @@ from sklearn.decomposition import PCA
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.preprocessing import MaxAbsScaler, Normalizer, StandardScaler
 
-from demurk.honest import FeatureViews
+from demurk.out_of_sample import FeatureViews
 
 
 @pytest.fixture

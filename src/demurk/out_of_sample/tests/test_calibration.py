@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.optimize import nnls
 
-from demurk.honest import (
+from demurk.out_of_sample import (
     calibrate,
     fit_calibration,
     label_means,
@@ -18,12 +18,12 @@ from demurk.honest import (
 def stack(rng):
     truth = rng.random_sample((60, 4)) * [1.0, 0.6, 0.4, 0.2]
     Y = (rng.random_sample((60, 4)) < truth).astype(float)
-    honest = [
+    out_of_sample = [
         np.clip(truth + spread * rng.normal(size=truth.shape), 0, 1)
         for spread in (0.05, 0.3, 0.6)
     ]
     observed = rng.random_sample(Y.shape) < 0.8
-    return honest, np.where(observed, Y, 0.0), observed
+    return out_of_sample, np.where(observed, Y, 0.0), observed
 
 
 def slow_means(Y, observed):
@@ -52,9 +52,9 @@ def test_a_label_seen_once_or_never_takes_the_overall_mean():
 
 
 def test_weights_equal_nonnegative_least_squares(stack):
-    honest, Y, observed = stack
+    out_of_sample, Y, observed = stack
     m = slow_means(Y, observed)
-    A = np.column_stack([(part - m)[observed] for part in honest])
+    A = np.column_stack([(part - m)[observed] for part in out_of_sample])
     y = (Y - m)[observed]
     a = A.mean(axis=1)
     s0 = np.clip(a @ y / (a @ a), 0.3, 2)
@@ -64,7 +64,7 @@ def test_weights_equal_nonnegative_least_squares(stack):
     right = np.append(y, np.full(3, np.sqrt(kappa) * s0 / 3))
     w = nnls(long, right)[0]
     expected = w / w.sum() / 2 + 1 / 6
-    found = stack_weights(honest, Y, observed)
+    found = stack_weights(out_of_sample, Y, observed)
     assert_allclose(found, expected, atol=1e-10)
     assert found.sum() == pytest.approx(1) and found.argmax() == 0
 
@@ -76,9 +76,9 @@ def test_weights_of_members_that_know_nothing_are_equal(stack):
 
 
 def test_weights_follow_the_order_of_members(stack):
-    honest, Y, observed = stack
-    found = stack_weights(honest, Y, observed)
-    assert_allclose(stack_weights(honest[::-1], Y, observed), found[::-1])
+    out_of_sample, Y, observed = stack
+    found = stack_weights(out_of_sample, Y, observed)
+    assert_allclose(stack_weights(out_of_sample[::-1], Y, observed), found[::-1])
 
 
 def test_calibration_equals_regression(stack):

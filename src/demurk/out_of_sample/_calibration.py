@@ -1,4 +1,4 @@
-"""Stacking honest scores, and putting label frequency and evidence on one scale."""
+"""Stacking scores; label frequency and evidence on one scale."""
 
 # Authors: The demurk developers
 # SPDX-License-Identifier: BSD-3-Clause
@@ -63,12 +63,12 @@ def leave_one_out_means(Y, observed):
     return np.where(others > 0, means, overall)
 
 
-def stack_weights(honest, Y, observed):
-    """Weights of the members of a stack, from their honest scores.
+def stack_weights(out_of_sample, Y, observed):
+    """Weights of the members of a stack, from their out-of-sample scores.
 
     Parameters
     ----------
-    honest : sequence of K ndarrays of shape (n_samples, n_labels)
+    out_of_sample : sequence of K ndarrays of shape (n_samples, n_labels)
         Scores of every row that were made without this row.
     Y, observed : ndarray of shape (n_samples, n_labels)
         Noisy labels, and which of them were observed.
@@ -86,10 +86,10 @@ def stack_weights(honest, Y, observed):
     nor on the label, noisy labels are an affine function of the true ones on average,
     so this squared error ranks the members as the true labels would.
     """
-    n_members = len(honest)
+    n_members = len(out_of_sample)
     equal = np.full(n_members, 1 / n_members)
     means = leave_one_out_means(Y, observed)
-    evidence = np.column_stack([(scores - means)[observed] for scores in honest])
+    evidence = np.column_stack([(scores - means)[observed] for scores in out_of_sample])
     target = (Y - means)[observed]
     average = evidence.mean(axis=1)
     energy = average @ average
@@ -114,7 +114,7 @@ def fit_calibration(scores, Y, observed):
     Parameters
     ----------
     scores : ndarray of shape (n_samples, n_labels)
-        Honest scores of the stack.
+        Out-of-sample scores of the stack.
     Y, observed : ndarray of shape (n_samples, n_labels)
         Noisy labels, and which of them were observed.
 
@@ -160,7 +160,7 @@ def calibrate(scores, means, calibration):
     scores : ndarray of shape (n_samples, n_labels)
         Scores of the stack.
     means : ndarray of shape (n_labels,) or (n_samples, n_labels)
-        Label frequencies; those without the own row for honest scores.
+        Label frequencies; those without the own row for out-of-sample scores.
     calibration : dict
         From `fit_calibration`.
 

@@ -9,15 +9,15 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_array
 
-from demurk.honest._calibration import leave_one_out_means
+from demurk.out_of_sample._calibration import leave_one_out_means
 
-__all__ = ["HonestForest", "out_of_bag_scores"]
+__all__ = ["OutOfSampleForest", "out_of_bag_scores"]
 
 # Sparse features with more entries than this are faster as a dense array.
 DENSE_SHARE = 0.05
 
 
-class HonestForest(BaseEstimator):
+class OutOfSampleForest(BaseEstimator):
     """A regression forest on all labels at once, with out-of-bag scores.
 
     Parameters
@@ -45,7 +45,7 @@ class HonestForest(BaseEstimator):
     def __init__(self, forest):
         self.forest = forest
 
-    def fit_honest(self, X, Y, observed=None):
+    def fit_out_of_sample(self, X, Y, observed=None):
         """Grow the trees.
 
         Parameters
@@ -59,7 +59,7 @@ class HonestForest(BaseEstimator):
 
         Returns
         -------
-        honest : ndarray of shape (n_samples, n_labels)
+        out_of_sample : ndarray of shape (n_samples, n_labels)
             Out-of-bag scores.
         """
         X = check_array(X, accept_sparse="csr", dtype=np.float32)

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.sparse import csr_array
 
-from demurk.honest import LeaveOneOutKernelRidge
+from demurk.out_of_sample import LeaveOneOutKernelRidge
 
 ALL = np.ones
 
@@ -34,12 +34,12 @@ def data(rng):
 def test_equals_refits_without_the_row(data, width, ridge):
     X, Y, queries = data
     model = LeaveOneOutKernelRidge(widths=(width,), ridges=(ridge,))
-    honest = model.fit_honest(X, Y, ALL(Y.shape, bool))
+    out_of_sample = model.fit_out_of_sample(X, Y, ALL(Y.shape, bool))
     penalty = model.ridge_[0]
     for i in range(len(X)):
         rest = np.arange(len(X)) != i
         expected = refit(X[rest], Y[rest], penalty, model.gamma_, X[i : i + 1])
-        assert_allclose(honest[i : i + 1], expected, atol=1e-9)
+        assert_allclose(out_of_sample[i : i + 1], expected, atol=1e-9)
     expected = refit(X, Y, penalty, model.gamma_, queries)
     assert_allclose(model.predict(queries), expected, atol=1e-9)
 
@@ -47,7 +47,7 @@ def test_equals_refits_without_the_row(data, width, ridge):
 def test_units_of_width_and_penalty(data):
     X, Y, _ = data
     model = LeaveOneOutKernelRidge(widths=(2.0,), ridges=(0.5,))
-    model.fit_honest(X, Y, ALL(Y.shape, bool))
+    model.fit_out_of_sample(X, Y, ALL(Y.shape, bool))
     distances = ((X[:, None] - X[None]) ** 2).sum(axis=2)
     upper = distances[np.triu_indices(30, 1)]
     assert_allclose(model.gamma_, 2 / np.median(upper))
@@ -64,12 +64,12 @@ def test_the_best_of_the_grid_is_chosen(data, per_label):
     for width in (0.5, 1.0):
         for ridge in (0.01, 1.0, 100.0):
             one = LeaveOneOutKernelRidge(widths=(width,), ridges=(ridge,))
-            residual = one.fit_honest(X, Y, seen) - Y
+            residual = one.fit_out_of_sample(X, Y, seen) - Y
             errors[width, ridge] = (residual**2).sum(axis=0)
     model = LeaveOneOutKernelRidge(
         widths=(0.5, 1.0), ridges=(0.01, 1.0, 100.0), per_label=per_label
     )
-    found = ((model.fit_honest(X, Y, seen) - Y) ** 2).sum(axis=0)
+    found = ((model.fit_out_of_sample(X, Y, seen) - Y) ** 2).sum(axis=0)
     if per_label:
         best = min(
             sum(min(errors[w, r][j] for r in (0.01, 1.0, 100.0)) for j in range(2))
@@ -86,12 +86,12 @@ def test_errors_of_unobserved_entries_do_not_count(data):
     seen[:10, 0] = False
     grid = {"widths": (1.0,), "ridges": np.logspace(-3, 3, 7)}
     base = LeaveOneOutKernelRidge(**grid)
-    honest = base.fit_honest(X, Y, seen)
+    out_of_sample = base.fit_out_of_sample(X, Y, seen)
     errors = []
     for ridge in grid["ridges"]:
         one = LeaveOneOutKernelRidge(widths=(1.0,), ridges=(ridge,))
-        errors.append((((one.fit_honest(X, Y, seen) - Y) ** 2)[seen]).sum())
-    assert_allclose((((honest - Y) ** 2)[seen]).sum(), min(errors))
+        errors.append((((one.fit_out_of_sample(X, Y, seen) - Y) ** 2)[seen]).sum())
+    assert_allclose((((out_of_sample - Y) ** 2)[seen]).sum(), min(errors))
 
 
 def test_nystroem_with_all_landmarks_is_exact(data):
@@ -101,18 +101,20 @@ def test_nystroem_with_all_landmarks_is_exact(data):
     rough = LeaveOneOutKernelRidge(max_exact=5, n_landmarks=30, random_state=0)
     # Directions of the kernel below 1e-10 of the largest are dropped.
     assert_allclose(
-        rough.fit_honest(X, Y, seen), exact.fit_honest(X, Y, seen), atol=1e-6
+        rough.fit_out_of_sample(X, Y, seen),
+        exact.fit_out_of_sample(X, Y, seen),
+        atol=1e-6,
     )
     assert_allclose(rough.predict(queries), exact.predict(queries), atol=1e-6)
 
 
-def test_nystroem_is_honest_with_few_landmarks(data):
+def test_nystroem_is_out_of_sample_with_few_landmarks(data):
     """Leave-one-out in the landmark space equals refits in that space."""
     X, Y, _ = data
     model = LeaveOneOutKernelRidge(
         widths=(1.0,), ridges=(0.3,), max_exact=5, n_landmarks=7, random_state=0
     )
-    honest = model.fit_honest(X, Y, ALL(Y.shape, bool))
+    out_of_sample = model.fit_out_of_sample(X, Y, ALL(Y.shape, bool))
     inner = kernel(model.anchors_, model.anchors_, model.gamma_)
     values, vectors = np.linalg.eigh(inner)
     F = kernel(X, model.anchors_, model.gamma_) @ vectors / np.sqrt(values)
@@ -122,17 +124,17 @@ def test_nystroem_is_honest_with_few_landmarks(data):
         penalty = model.ridge_[0] * np.eye(7)
         weights = np.linalg.solve(A.T @ A + penalty, A.T @ T)
         expected = Y[rest].mean(axis=0) + (F[i] - F[rest].mean(axis=0)) @ weights
-        assert_allclose(honest[i], expected, atol=1e-8)
+        assert_allclose(out_of_sample[i], expected, atol=1e-8)
 
 
 def test_many_rows_choose_the_width_on_a_part(rng, monkeypatch):
-    monkeypatch.setattr("demurk.honest._kernel_ridge.SELECTION_ROWS", 40)
+    monkeypatch.setattr("demurk.out_of_sample._kernel_ridge.SELECTION_ROWS", 40)
     X = rng.normal(size=(90, 2))
     Y = (X[:, :1] > 0).astype(float)
     model = LeaveOneOutKernelRidge(random_state=0)
-    honest = model.fit_honest(X, Y, ALL(Y.shape, bool))
-    assert honest.shape == (90, 1) and model.anchors_.shape == (90, 2)
-    assert ((honest > 0.5) == Y).mean() > 0.9
+    out_of_sample = model.fit_out_of_sample(X, Y, ALL(Y.shape, bool))
+    assert out_of_sample.shape == (90, 1) and model.anchors_.shape == (90, 2)
+    assert ((out_of_sample > 0.5) == Y).mean() > 0.9
 
 
 def test_sparse_equals_dense_and_rows_may_coincide(data):
@@ -140,8 +142,10 @@ def test_sparse_equals_dense_and_rows_may_coincide(data):
     seen = ALL(Y.shape, bool)
     a, b = LeaveOneOutKernelRidge(), LeaveOneOutKernelRidge()
     assert_allclose(
-        a.fit_honest(csr_array(X), Y, seen), b.fit_honest(X, Y, seen), atol=1e-9
+        a.fit_out_of_sample(csr_array(X), Y, seen),
+        b.fit_out_of_sample(X, Y, seen),
+        atol=1e-9,
     )
     assert_allclose(a.predict(csr_array(queries)), b.predict(queries), atol=1e-9)
-    flat = LeaveOneOutKernelRidge().fit_honest(np.ones((30, 2)), Y, seen)
+    flat = LeaveOneOutKernelRidge().fit_out_of_sample(np.ones((30, 2)), Y, seen)
     assert_allclose(flat, (Y.sum(axis=0) - Y) / 29, atol=1e-12)

@@ -92,7 +92,7 @@ class LeaveOneOutKernelRidge(BaseEstimator):
         self.n_landmarks = n_landmarks
         self.random_state = random_state
 
-    def fit_honest(self, X, Y, observed):
+    def fit_out_of_sample(self, X, Y, observed):
         """Choose width and penalty, and fit.
 
         Parameters
@@ -106,7 +106,7 @@ class LeaveOneOutKernelRidge(BaseEstimator):
 
         Returns
         -------
-        honest : ndarray of shape (n_samples, n_labels)
+        out_of_sample : ndarray of shape (n_samples, n_labels)
             Leave-one-out scores.
         """
         rng = check_random_state(self.random_state)
@@ -122,7 +122,7 @@ class LeaveOneOutKernelRidge(BaseEstimator):
 
     def _search(self, X, Y, observed, gammas, max_exact, rng):
         """Fit every width; keep the best by the leave-one-out squared error."""
-        best, honest = np.inf, None
+        best, out_of_sample = np.inf, None
         means = Y.mean(axis=0)
         exact = X.shape[0] <= max_exact
         anchors = X if exact else X[self._landmarks(X.shape[0], rng)]
@@ -143,9 +143,9 @@ class LeaveOneOutKernelRidge(BaseEstimator):
             if error < best:
                 best = error
                 self.gamma_, self.ridge_ = gamma, ridges[errors.argmin(axis=0)]
-                honest = self._solve(basis, Y, means)
+                out_of_sample = self._solve(basis, Y, means)
         self.anchors_ = anchors
-        return honest
+        return out_of_sample
 
     def _landmarks(self, n_rows, rng):
         return rng.choice(n_rows, min(self.n_landmarks, n_rows), replace=False)

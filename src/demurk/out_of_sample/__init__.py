@@ -7,28 +7,28 @@ The shared ground of :class:`~demurk.multilabel.MurkyClassifier` and
 # Authors: The demurk developers
 # SPDX-License-Identifier: BSD-3-Clause
 
-from demurk.honest._calibration import (
+from demurk.out_of_sample._calibration import (
     calibrate,
     fit_calibration,
     label_means,
     leave_one_out_means,
     stack_weights,
 )
-from demurk.honest._features import FeatureViews
-from demurk.honest._forest import HonestForest, out_of_bag_scores
-from demurk.honest._kernel_ridge import LeaveOneOutKernelRidge
-from demurk.honest._rates import (
+from demurk.out_of_sample._features import FeatureViews
+from demurk.out_of_sample._forest import OutOfSampleForest, out_of_bag_scores
+from demurk.out_of_sample._kernel_ridge import LeaveOneOutKernelRidge
+from demurk.out_of_sample._rates import (
     corrected_probabilities,
     estimate_flip_rate,
     f1_cut,
     half_cut,
 )
-from demurk.honest._threads import matrix_threads
+from demurk.out_of_sample._threads import matrix_threads
 
 __all__ = [
     "FeatureViews",
-    "HonestForest",
     "LeaveOneOutKernelRidge",
+    "OutOfSampleForest",
     "calibrate",
     "corrected_probabilities",
     "estimate_flip_rate",

@@ -19,7 +19,7 @@ def estimate_flip_rate(scores, labels):
     Parameters
     ----------
     scores : ndarray of shape (n_entries,)
-        Calibrated honest scores.
+        Calibrated out-of-sample scores.
     labels : ndarray of shape (n_entries,)
         Noisy labels, 0 or 1.
 
@@ -80,7 +80,7 @@ def f1_cut(scores, labels, n_rows, given_rate, missed_rate):
     Parameters
     ----------
     scores : ndarray of shape (n_entries,)
-        Calibrated honest scores.
+        Calibrated out-of-sample scores.
     labels : ndarray of shape (n_entries,)
         Noisy labels, 0 or 1.
     n_rows : int

@@ -6,7 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from demurk.honest import corrected_probabilities, estimate_flip_rate, f1_cut, half_cut
+from demurk.out_of_sample import (
+    corrected_probabilities,
+    estimate_flip_rate,
+    f1_cut,
+    half_cut,
+)
 
 
 @pytest.fixture

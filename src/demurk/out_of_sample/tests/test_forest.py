@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from scipy.sparse import csr_array
 from sklearn.ensemble import ExtraTreesRegressor, RandomForestRegressor
 
-from demurk.honest import HonestForest, out_of_bag_scores
+from demurk.out_of_sample import OutOfSampleForest, out_of_bag_scores
 
 
 @pytest.fixture
@@ -49,19 +49,23 @@ def test_a_row_in_every_sample_gets_the_mean_of_the_others(data):
 def test_order_of_labels_does_not_matter(data):
     X, Y = data
     order = [2, 0, 1]
-    a, b = (HonestForest(RandomForestRegressor(20, random_state=0)) for _ in range(2))
+    a, b = (
+        OutOfSampleForest(RandomForestRegressor(20, random_state=0)) for _ in range(2)
+    )
     assert_allclose(
-        a.fit_honest(X, Y)[:, order], b.fit_honest(X, Y[:, order]), rtol=1e-12
+        a.fit_out_of_sample(X, Y)[:, order],
+        b.fit_out_of_sample(X, Y[:, order]),
+        rtol=1e-12,
     )
     assert_allclose(a.predict(X)[:, order], b.predict(X), rtol=1e-12)
 
 
 def test_sparse_features_and_a_single_label(data):
     X, Y = data
-    forest = HonestForest(RandomForestRegressor(20, random_state=0))
-    base = forest.fit_honest(X, Y[:, :1])
+    forest = OutOfSampleForest(RandomForestRegressor(20, random_state=0))
+    base = forest.fit_out_of_sample(X, Y[:, :1])
     assert base.shape == (40, 1) and forest.predict(X).shape == (40, 1)
-    assert_allclose(forest.fit_honest(csr_array(X), Y[:, :1]), base)
+    assert_allclose(forest.fit_out_of_sample(csr_array(X), Y[:, :1]), base)
     rare = csr_array(np.where(np.abs(X) > 1.9, X, 0))  # stays sparse inside
     assert rare.nnz < 0.05 * X.size + 20
-    assert np.isfinite(forest.fit_honest(rare, Y)).all()
+    assert np.isfinite(forest.fit_out_of_sample(rare, Y)).all()
