@@ -15,6 +15,7 @@ from scipy.linalg import cho_factor, cho_solve, eigh
 from scipy.sparse.linalg import LinearOperator
 
 from demurk.linalg._cg import block_cg
+from demurk.linalg._reg import positive_ridge_of
 from demurk.linalg._rows import CenteredRows
 
 __all__ = ["CenteredRidge", "FeatureBasis"]
@@ -32,14 +33,15 @@ def _centered(X: Any, center: bool) -> CenteredRows:
 
 
 class CenteredRidge:
-    """Minimise ``|T - X B - 1 b'|^2 + penalty |B|^2`` for many targets T.
+    """Minimise ``|T - X B - 1 b'|^2 + reg |B|^2`` for many targets T.
 
     Parameters
     ----------
     X : {ndarray, csr_array} of shape (n, d)
         Features in float64; kept, not copied.
-    penalty : float
-        Positive weight of the squared coefficients.
+    reg : float or str
+        Positive weight of the squared coefficients, or "rel:x" for that share of the
+        mean diagonal of X'X.
     fit_intercept : bool, default=True
         Whether b is free; without it b = 0 and X is not centred.
 
@@ -49,16 +51,17 @@ class CenteredRidge:
     target O(n d + min(n, d)^2), or one such product per step of conjugate gradients.
     """
 
-    def __init__(self, X: Any, penalty: float, *, fit_intercept: bool = True) -> None:
+    def __init__(self, X: Any, reg: float | str, *, fit_intercept: bool = True) -> None:
         n, d = X.shape
-        self.X, self.penalty, self.fit_intercept = X, penalty, fit_intercept
+        self.X, self.fit_intercept = X, fit_intercept
         self._rows = _centered(X, fit_intercept)
+        self.penalty = positive_ridge_of(reg, d, lambda: self._rows.squares().sum())
         self.mean = self._rows.mean
         self._dual = n < d
         self._factor = None
         if min(n, d) <= MAX_DENSE:
             gram = self._rows.gram() if self._dual else self._rows.scatter()
-            gram.flat[:: len(gram) + 1] += penalty
+            gram.flat[:: len(gram) + 1] += self.penalty
             self._factor = cho_factor(gram, lower=True, overwrite_a=True)
 
     def solve(

@@ -82,9 +82,9 @@ class SSDRMC(
     start : {"features", "zeros"}, default="features"
         Whether the first weights come from the features alone, or, as in the paper,
         from labels that are 0 where they are missing.
-    reg : float, default=1e-3
-        Ridge in the fit of the weights, relative to the mean squared distance of the
-        neighbours (the paper's xi).
+    reg : float or str, default="rel:1e-3"
+        Ridge in the fit of the weights (the paper's xi). A string such as "rel:1e-3"
+        stands for that share of the mean squared distance of the neighbours.
     fallback : {None, "argmax"}, default=None
         Whether an unlabelled sample of a multi-label problem that no label reaches the
         threshold for gets its best label.
@@ -190,7 +190,7 @@ class SSDRMC(
         "weights": [StrOptions({"nonnegative", "signed", "simplex"})],
         "fit_weight": [Interval(Real, 0, None, closed="neither")],
         "start": [StrOptions({"features", "zeros"})],
-        "reg": [Interval(Real, 0, None, closed="neither")],
+        "reg": [Interval(Real, 0, None, closed="neither"), str],
         "fallback": [StrOptions({"argmax"}), None],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "neighbors": [
@@ -214,7 +214,7 @@ class SSDRMC(
         weights="nonnegative",
         fit_weight=1.0,
         start="features",
-        reg=1e-3,
+        reg="rel:1e-3",
         fallback=None,
         max_iter=30,
         neighbors="exact",

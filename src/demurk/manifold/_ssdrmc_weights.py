@@ -13,6 +13,7 @@ from scipy.sparse import csr_array, issparse
 from sklearn.utils import gen_batches
 
 from demurk.linalg import solve_simplex, solve_sum_to_one
+from demurk.linalg._reg import ridge_of
 
 __all__ = ["difference_grams", "rebuild_weights", "rebuilding_errors", "weight_graph"]
 
@@ -78,8 +79,8 @@ def rebuild_weights(grams, kind, reg):
     kind : {"signed", "nonnegative", "simplex"}
         The minimiser; the same with negative weights set to 0 and the others scaled
         to sum one; the minimiser over non-negative weights.
-    reg : float
-        Ridge relative to the mean of the diagonal.
+    reg : float or str
+        Ridge; "rel:x" is relative to the mean of the diagonal.
 
     Returns
     -------
@@ -87,8 +88,8 @@ def rebuild_weights(grams, kind, reg):
         The weights; 1/k each where all differences are 0.
     """
     k = grams.shape[1]
-    level = np.trace(grams, axis1=1, axis2=2) / k
-    local = grams + (reg * level)[:, None, None] * np.eye(k)
+    ridge = ridge_of(reg, k, np.trace(grams, axis1=1, axis2=2))
+    local = grams + np.reshape(ridge, (-1, 1, 1)) * np.eye(k)
     if kind == "simplex":
         return solve_simplex(local)
     weights = solve_sum_to_one(local)

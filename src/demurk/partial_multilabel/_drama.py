@@ -60,8 +60,10 @@ class DRAMA(CallbackSupportMixin, PartialMultiLabelClassifier):
         A candidate has at least minus this confidence (delta_1).
     other_margin : float, default=0.5
         Any other label has at most minus this confidence (delta_2).
-    ridge : float, default=1.0
-        Penalty of the linear model from which boosting starts.
+    reg : float or str, default=1.0
+        Penalty of the linear model from which boosting starts. A string such as
+        "rel:1e-3" stands for that share of the mean diagonal of the scatter matrix of
+        the features.
     n_rounds : int, default=10
         Number of trees.
     max_depth : int, default=5
@@ -147,7 +149,7 @@ class DRAMA(CallbackSupportMixin, PartialMultiLabelClassifier):
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         "candidate_margin": [Interval(Real, 0, None, closed="left")],
         "other_margin": [Interval(Real, 0, None, closed="left")],
-        "ridge": [Interval(Real, 0, None, closed="neither")],
+        "reg": [Interval(Real, 0, None, closed="neither"), str],
         "n_rounds": [Interval(Integral, 0, None, closed="left")],
         "max_depth": [Interval(Integral, 1, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
@@ -164,7 +166,7 @@ class DRAMA(CallbackSupportMixin, PartialMultiLabelClassifier):
         *,
         candidate_margin=0.01,
         other_margin=0.5,
-        ridge=1.0,
+        reg=1.0,
         n_rounds=10,
         max_depth=5,
         max_iter=200,
@@ -177,7 +179,7 @@ class DRAMA(CallbackSupportMixin, PartialMultiLabelClassifier):
         self.n_neighbors = n_neighbors
         self.candidate_margin = candidate_margin
         self.other_margin = other_margin
-        self.ridge = ridge
+        self.reg = reg
         self.n_rounds = n_rounds
         self.max_depth = max_depth
         self.max_iter = max_iter
@@ -252,7 +254,7 @@ class DRAMA(CallbackSupportMixin, PartialMultiLabelClassifier):
     def _boost(self, X, targets):
         """Fit the linear model and the trees; return the scores of the rows."""
         rng = check_random_state(self.random_state)
-        model = CenteredRidge(X, self.ridge)
+        model = CenteredRidge(X, self.reg)
         coef, intercept = model.solve(targets)
         self.coef_ = self._in_place(coef.T).T
         self.intercept_ = self._in_place(intercept[np.newaxis])[0]

@@ -57,8 +57,9 @@ class PMLLCom(CallbackSupportMixin, PartialMultiLabelClassifier):
         or twice that number if it is below 20.
     noise_penalty : float, default=1.0
         Weight of the noise (the paper's lambda_1), below 2 if there is to be any.
-    ridge : float, default=10.0
-        Penalty of the linear model (lambda_2).
+    reg : float or str, default=10.0
+        Penalty of the linear model (lambda_2). A string such as "rel:1e-3" stands for
+        that share of the mean diagonal of the scatter matrix of the features.
     smoothness : float, default=0.1
         How much near samples share compressed labels (lambda_3).
     n_neighbors : int, default=5
@@ -182,7 +183,7 @@ class PMLLCom(CallbackSupportMixin, PartialMultiLabelClassifier):
     _parameter_constraints: dict = {
         "n_components": [Interval(Integral, 1, None, closed="left"), None],
         "noise_penalty": [Interval(Real, 0, None, closed="left")],
-        "ridge": [Interval(Real, 0, None, closed="neither")],
+        "reg": [Interval(Real, 0, None, closed="neither"), str],
         "smoothness": [Interval(Real, 0, None, closed="left")],
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
@@ -205,7 +206,7 @@ class PMLLCom(CallbackSupportMixin, PartialMultiLabelClassifier):
         n_components=None,
         *,
         noise_penalty=1.0,
-        ridge=10.0,
+        reg=10.0,
         smoothness=0.1,
         n_neighbors=5,
         max_iter=15,
@@ -221,7 +222,7 @@ class PMLLCom(CallbackSupportMixin, PartialMultiLabelClassifier):
     ):
         self.n_components = n_components
         self.noise_penalty = noise_penalty
-        self.ridge = ridge
+        self.reg = reg
         self.smoothness = smoothness
         self.n_neighbors = n_neighbors
         self.max_iter = max_iter
@@ -285,7 +286,7 @@ class PMLLCom(CallbackSupportMixin, PartialMultiLabelClassifier):
                 X, self.n_neighbors, method=self.neighbors, n_jobs=self.n_jobs
             )
             degree = degrees(graph)[:, np.newaxis]
-        ridge = CenteredRidge(X, self.ridge, fit_intercept=self.fit_intercept)
+        ridge = CenteredRidge(X, self.reg, fit_intercept=self.fit_intercept)
         return Problem(
             candidates,
             graph,

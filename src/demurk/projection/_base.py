@@ -24,7 +24,6 @@ __all__ = [
     "column_means",
     "first_components",
     "keep_labeled",
-    "ridge_of",
     "target_moments",
     "total_scatter",
 ]
@@ -123,27 +122,6 @@ def total_scatter(X, mean, weights=None):
     X = X.astype(np.float64, copy=False)
     squares = np.asarray(X.multiply(X).sum(axis=1)).ravel() @ weights
     return float(squares - weights.sum() * (mean @ mean))
-
-
-def ridge_of(reg, size, total):
-    """The number that `reg` stands for.
-
-    `total` is the trace of the matrix of `size` rows that it is added to, or a function
-    that gives it.
-    """
-    if not isinstance(reg, str):
-        return float(reg)
-    kind, _, number = reg.partition(":")
-    try:
-        share = float(number)
-    except ValueError:
-        share = -1.0
-    if kind != "rel" or not 0 <= share < np.inf:
-        raise ValueError(
-            f"reg is {reg!r}; give a number, or 'rel:' followed by one, such as "
-            "'rel:1e-3'."
-        )
-    return share * (total() if callable(total) else total) / max(size, 1)
 
 
 def first_components(projection, n_components, default):

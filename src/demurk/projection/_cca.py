@@ -12,6 +12,7 @@ from scipy.sparse import csr_array, diags_array
 from demurk.graph import affinity, laplacian, nearest_neighbors
 from demurk.labels import LabelTags
 from demurk.linalg import dependence_directions, dependence_projection
+from demurk.linalg._reg import ridge_of
 from demurk.projection._base import (
     N_COMPONENTS,
     REG,
@@ -19,7 +20,6 @@ from demurk.projection._base import (
     centered_targets,
     column_means,
     keep_labeled,
-    ridge_of,
     target_moments,
     total_scatter,
 )

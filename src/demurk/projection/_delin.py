@@ -7,6 +7,7 @@ from numbers import Integral, Real
 
 import numpy as np
 
+from demurk.linalg._reg import ridge_of
 from demurk.projection._base import N_COMPONENTS
 from demurk.projection._disambiguation import (
     CandidateReducer,
@@ -48,9 +49,9 @@ class DELIN(CandidateReducer):
         directions that separate classes well, or unit total scatter. On the digits
         data with 200 noise features and two wrong candidates, a vote of ten neighbours
         reaches 0.945 with "within" and 0.933 with "total".
-    reg : float, default=None
-        Ridge added to the total scatter matrix; None takes 1e-6 of the mean of its
-        diagonal.
+    reg : float or str, default="rel:1e-6"
+        Ridge added to the total scatter matrix. A string such as "rel:1e-6" stands for
+        that share of the mean of its diagonal.
 
     Attributes
     ----------
@@ -132,7 +133,7 @@ class DELIN(CandidateReducer):
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
         "norm": [StrOptions({"within", "total"})],
-        "reg": [Interval(Real, 0, None, closed="left"), None],
+        "reg": [Interval(Real, 0, None, closed="left"), str],
     }
 
     def __init__(
@@ -143,7 +144,7 @@ class DELIN(CandidateReducer):
         max_iter=50,
         tol=1e-4,
         norm="within",
-        reg=None,
+        reg="rel:1e-6",
     ):
         self.n_components = n_components
         self.n_neighbors = n_neighbors
@@ -175,7 +176,7 @@ class DELIN(CandidateReducer):
         """
         X, labels = self._validate_fit(X, y, observed=observed)
         rows = centered_rows(X)
-        ridge = 1e-6 * rows.squares().mean() if self.reg is None else self.reg
+        ridge = ridge_of(self.reg, X.shape[1], lambda: rows.squares().sum())
         return self._alternate(X, y, labels, factor_metric(rows, 1.0, ridge))
 
     def _targets(self, confidences):

@@ -10,6 +10,7 @@ from scipy.linalg import solve
 
 from demurk.labels import LabelTags
 from demurk.linalg import Projection, dependence_projection, flip_signs
+from demurk.linalg._reg import ridge_of
 from demurk.linalg._scatter import scatter_eigen
 from demurk.projection._base import (
     N_COMPONENTS,
@@ -19,7 +20,6 @@ from demurk.projection._base import (
     column_means,
     first_components,
     keep_labeled,
-    ridge_of,
 )
 from demurk.utils._compat import Interval, StrOptions, _fit_context
 

@@ -10,12 +10,12 @@ from scipy.sparse import csr_array, diags_array
 
 from demurk.graph import affinity, laplacian, nearest_neighbors
 from demurk.labels import LabelTags
+from demurk.linalg._reg import ridge_of
 from demurk.linalg._scatter import downdated_directions
 from demurk.projection._base import (
     N_COMPONENTS,
     REG,
     LinearReducer,
-    ridge_of,
     total_scatter,
 )
 from demurk.projection._cca import GRAPH_CONSTRAINTS

@@ -10,6 +10,7 @@ from scipy.linalg import qr, solve
 
 from demurk.labels import LabelTags
 from demurk.linalg import Projection, dependence_projection, flip_signs
+from demurk.linalg._reg import ridge_of
 from demurk.linalg._scatter import scatter_eigen
 from demurk.projection._base import (
     N_COMPONENTS,
@@ -39,9 +40,9 @@ class SharedSubspace(LinearReducer):
         Dimension of the subspace; None takes one less than there are labels.
     subspace_weight : float, default=1.0
         The paper's alpha: penalty on the part of the predictors outside the subspace.
-    ridge : float, default=None
-        The paper's beta: penalty on the predictors, positive. None takes a tenth of
-        the mean variance of the features.
+    reg : float or str, default="rel:0.1"
+        The paper's beta: penalty on the predictors, positive. A string such as
+        "rel:0.1" stands for that share of the mean variance of the features.
 
     Attributes
     ----------
@@ -96,14 +97,14 @@ class SharedSubspace(LinearReducer):
     _parameter_constraints: dict = {
         "n_components": N_COMPONENTS,
         "subspace_weight": [Interval(Real, 0, None, closed="left")],
-        "ridge": [Interval(Real, 0, None, closed="neither"), None],
+        "reg": [Interval(Real, 0, None, closed="neither"), str],
     }
     _label_tags = LabelTags(kinds=("labels",), missing=True)
 
-    def __init__(self, n_components=None, *, subspace_weight=1.0, ridge=None):
+    def __init__(self, n_components=None, *, subspace_weight=1.0, reg="rel:0.1"):
         self.n_components = n_components
         self.subspace_weight = subspace_weight
-        self.ridge = ridge
+        self.reg = reg
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y, observed=None):
@@ -129,10 +130,8 @@ class SharedSubspace(LinearReducer):
         targets = centered_targets(labels)
         basis = scatter_eigen(X, targets)
         variances = basis.values / n
-        ridge = self.ridge
-        if ridge is None:
-            ridge = 0.1 * variances.sum() / n_features
-        inner = variances + ridge  # N on the diagonal
+        # N on the diagonal.
+        inner = variances + ridge_of(self.reg, n_features, variances.sum())
         outer = inner + self.subspace_weight
         small = dependence_projection(basis.cross / np.sqrt(inner * outer)[:, None])
         n_varying = np.count_nonzero(targets.any(axis=0))

@@ -10,6 +10,7 @@ from scipy.linalg import eigh
 from scipy.sparse import issparse
 
 from demurk.labels import LabelTags
+from demurk.linalg._reg import ridge_of
 from demurk.linalg._scatter import downdated_directions
 from demurk.projection._base import (
     N_COMPONENTS,
@@ -17,7 +18,6 @@ from demurk.projection._base import (
     LinearReducer,
     column_means,
     first_components,
-    ridge_of,
     total_scatter,
 )
 from demurk.projection._wmlda import class_scatter

@@ -14,12 +14,12 @@ from demurk.linalg import (
     dependence_projection,
     moments_of_chunks,
 )
+from demurk.linalg._reg import ridge_of
 from demurk.projection._base import (
     N_COMPONENTS,
     REG,
     LinearReducer,
     keep_labeled,
-    ridge_of,
     total_scatter,
 )
 from demurk.projection._chunks import STREAMING

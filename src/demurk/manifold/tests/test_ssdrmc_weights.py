@@ -46,13 +46,13 @@ def test_grams(data, rng, make, with_queries, monkeypatch):
 def test_signed_weights_are_equation_4(data):
     X, indices = data
     grams = difference_grams(X, indices)
-    weights = rebuild_weights(grams, "signed", 1e-3)
+    weights = rebuild_weights(grams, "signed", "rel:1e-3")
     for G, w in zip(grams, weights):
         G = G + 1e-3 * np.trace(G) / 5 * np.eye(5)
         inverse = np.linalg.inv(G) @ np.ones(5)
         assert_allclose(w, inverse / inverse.sum(), rtol=1e-6)
     assert (weights < 0).any()
-    cut = rebuild_weights(grams, "nonnegative", 1e-3)
+    cut = rebuild_weights(grams, "nonnegative", "rel:1e-3")
     clipped = np.maximum(weights, 0)
     assert_allclose(cut, clipped / clipped.sum(axis=1, keepdims=True))
 
@@ -61,7 +61,7 @@ def test_each_kind_is_best_among_its_own(data, rng):
     X, indices = data
     grams = difference_grams(X, indices)
     found = {
-        kind: rebuild_weights(grams, kind, 1e-9)
+        kind: rebuild_weights(grams, kind, "rel:1e-9")
         for kind in ("signed", "nonnegative", "simplex")
     }
     errors = {kind: rebuilding_errors(grams, w) for kind, w in found.items()}
@@ -78,7 +78,7 @@ def test_each_kind_is_best_among_its_own(data, rng):
 def test_errors_are_distances(data):
     X, indices = data
     grams = difference_grams(X, indices)
-    weights = rebuild_weights(grams, "signed", 1e-3)
+    weights = rebuild_weights(grams, "signed", "rel:1e-3")
     rebuilt = weight_graph(indices, weights, len(X)) @ X
     expected = ((X - rebuilt) ** 2).sum(axis=1)
     assert_allclose(rebuilding_errors(grams, weights), expected, atol=1e-10)
@@ -86,4 +86,13 @@ def test_errors_are_distances(data):
 
 @pytest.mark.parametrize("kind", ["signed", "nonnegative", "simplex"])
 def test_duplicates_have_even_weights(kind):
-    assert_allclose(rebuild_weights(np.zeros((2, 4, 4)), kind, 1e-3), 0.25)
+    assert_allclose(rebuild_weights(np.zeros((2, 4, 4)), kind, "rel:1e-3"), 0.25)
+
+
+def test_a_ridge_that_is_a_number_is_added_as_it_is(rng):
+    B = rng.normal(size=(3, 5, 2))
+    grams = B @ B.transpose(0, 2, 1)
+    weights = rebuild_weights(grams, "signed", 0.5)
+    for G, w in zip(grams, weights):
+        expected = np.linalg.solve(G + 0.5 * np.eye(5), np.ones(5))
+        assert_allclose(w, expected / expected.sum())

@@ -107,7 +107,7 @@ def test_boosting_approaches_the_confidences(data):
 
 def test_first_round_is_a_ridge_regression(data):
     X, Y = data
-    model = DRAMA(n_rounds=0, ridge=0.5).fit(X, Y)
+    model = DRAMA(n_rounds=0, reg=0.5).fit(X, Y)
     Z = normalize(X)
     Zc, C = Z - Z.mean(axis=0), model.confidences_
     coef = np.linalg.solve(Zc.T @ Zc + 0.5 * np.eye(4), Zc.T @ C).T
