@@ -23,7 +23,7 @@ from benchmarks.common import (
     size,
 )
 from demurk.datasets import load_dataset
-from demurk.labels import add_noisy_labels
+from demurk.labels import add_extra_labels
 from demurk.partial_multilabel import DRAMA, PMLLRS, PMLLCom
 
 BESIDE = Path(__file__).resolve().parents[2] / "shared" / "data"
@@ -43,7 +43,7 @@ def noisy_data(name):
         except (FileNotFoundError, ValueError) as error:
             raise NotImplementedError(f"{name} is not at hand") from error
         X, Y = found.data, found.target
-    return X, add_noisy_labels(Y, 1, random_state=0).labels
+    return X, add_extra_labels(Y, 1, random_state=0).labels
 
 
 class ManyLabels(CpuBenchmark):

@@ -43,12 +43,12 @@ TIE_WEIGHT = 1e-3
 PLAIN = "entries are ranked by how unlikely the given label is"
 SAID = {
     "symmetric": "Present and absent labels are wrong alike",
-    "false_positives": "Labels were given that do not apply",
+    "extra": "Labels were given that do not apply",
     "missing": "Labels that apply were not given",
     "mixed": "Labels were wrongly given and left out, at different rates",
 }
 # What cannot be wrong if the user says so.
-IMPOSSIBLE = {"missing": 1, "false_positives": 0}
+IMPOSSIBLE = {"missing": 1, "extra": 0}
 
 
 class LabelAudit(CallbackSupportMixin, DemurkEstimator):
@@ -62,7 +62,7 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
 
     Parameters
     ----------
-    kind : {"auto", "symmetric", "false_positives", "missing", "none"}, default="auto"
+    noise : {"auto", "symmetric", "extra", "missing", "none"}, default="auto"
         What may be wrong: any entry, only labels that were given, only labels that
         were not. "auto" finds out; say it if you know it. "none" makes no assumption
         and ranks entries by how unlikely the given label is: the safe choice where
@@ -86,10 +86,10 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
     soft_labels_ : ndarray of shape (n_samples, n_labels)
         Probability of the true label given the entry: ``y + P(wrong) (1 - 2 y)``.
     noise_rates_ : dict of str to ndarray of shape (n_labels,)
-        "false_positives": how often an absent label was given, e1; "missing": how often
+        "extra": how often an absent label was given, e1; "missing": how often
         a present label was not given, e0.
-    kind_ : str
-        "symmetric", "false_positives", "missing", "mixed" (both, at different rates),
+    noise_ : str
+        "symmetric", "extra", "missing", "mixed" (both, at different rates),
         "none" (no noise assumed or found), or "uncertain": two explanations are nearly
         as good, and they order the two lists of suspects differently.
     evidence_ : dict of str to float
@@ -126,7 +126,7 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
     used if they gain more than their Laplace cost and 3. On emotions, scene, yeast and
     medical (24 runs each) that raised the average precision of the ranking from .65 to
     .72 where rates differ between labels, and took .000 and .009 from it under
-    symmetric and false positive noise with equal rates.
+    symmetric and extra noise with equal rates.
 
     Inside each list of suspects, and for one label, the order does not depend on the
     kind of noise: only how the two lists are mixed does. Errors on ambiguous samples
@@ -136,7 +136,7 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
     labels only if they gain 0.015 of log-likelihood each. In the same runs with errors
     on ambiguous samples, "missing" was then chosen 0 times of 24 instead of 13, and the
     average precision rose from .36 to .68; with labels missing at random it was still
-    chosen 23 times of 24. Where this happens `kind_` is "uncertain". A kind whose rate
+    chosen 23 times of 24. Where this happens `noise_` is "uncertain". A kind whose rate
     ran to the edge of its range (0.45 of 0.5) is not believed either.
 
     If the labels seem nearly clean (less than 0.5 % wrong) the ranking is that of
@@ -160,7 +160,7 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
     >>> toy = make_multilabel_blocks(800, random_state=0)
     >>> noisy = flip_labels(toy.target, 0.1, random_state=0)
     >>> audit = LabelAudit(random_state=0).fit(toy.data, noisy.labels)
-    >>> audit.kind_
+    >>> audit.noise_
     'symmetric'
     >>> suspects = audit.suspects(20)
     >>> found = noisy.changed[suspects["row"], suspects["label"]]
@@ -169,9 +169,7 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
     """
 
     _parameter_constraints: dict = {
-        "kind": [
-            StrOptions({"auto", "symmetric", "false_positives", "missing", "none"})
-        ],
+        "noise": [StrOptions({"auto", "symmetric", "extra", "missing", "none"})],
         "rates": [StrOptions({"auto", "shared", "per_label"})],
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
         "n_jobs": [Integral, None],
@@ -181,14 +179,14 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
 
     def __init__(
         self,
-        kind="auto",
+        noise="auto",
         *,
         rates="auto",
         n_estimators=100,
         n_jobs=None,
         random_state=None,
     ):
-        self.kind = kind
+        self.noise = noise
         self.rates = rates
         self.n_estimators = n_estimators
         self.n_jobs = n_jobs
@@ -316,15 +314,15 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
 
     def _choose(self, scores, Y, seen):
         Z = standardized(scores, seen)
-        return choose_kind(Z, Y, seen, self.kind, self.rates), Z
+        return choose_kind(Z, Y, seen, self.noise, self.rates), Z
 
     def _set_results(self, choice, Z, Y, seen, labeled):
         """Step 6 and 7: scores, probabilities, rates and what to say about them."""
         fit, plain = choice.fit, np.abs(Y - choice.plain.probabilities(Z))
-        wrong = wrong_probability(fit.probabilities(Z), Y, fit.missing, fit.false)
+        wrong = wrong_probability(fit.probabilities(Z), Y, fit.missing, fit.extra)
         score = wrong + TIE_WEIGHT * plain if choice.estimated else plain
-        if self.kind in IMPOSSIBLE:
-            score = np.where(Y == IMPOSSIBLE[self.kind], 0.0, score)
+        if self.noise in IMPOSSIBLE:
+            score = np.where(Y == IMPOSSIBLE[self.noise], 0.0, score)
         shape = (len(labeled), Y.shape[1])
 
         def spread(values):
@@ -334,8 +332,8 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
 
         self.scores_, self.wrong_proba_ = spread(score), spread(wrong)
         self.soft_labels_ = spread(Y + wrong * (1 - 2 * Y))
-        self.noise_rates_ = {"false_positives": fit.false, "missing": fit.missing}
-        self.kind_ = choice.kind if choice.sure else "uncertain"
+        self.noise_rates_ = {"extra": fit.extra, "missing": fit.missing}
+        self.noise_ = choice.noise if choice.sure else "uncertain"
         self.rates_ = "per_label" if choice.per_label else "shared"
         self.evidence_ = choice.evidence
         self.n_suspects_ = int(np.rint(wrong[seen].sum()))
@@ -344,17 +342,17 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
     def _message(self, choice, n_entries):
         share = 100 * self.n_suspects_ / n_entries
         count = f"about {self.n_suspects_} of {n_entries} entries ({share:.1f} %)"
-        if self.kind == "none":
+        if self.noise == "none":
             return f"No kind of noise was assumed: {PLAIN}."
         if not choice.estimated:
             message = f"No noise rate could be estimated: {PLAIN}."
             warnings.warn(message, UserWarning, stacklevel=5)
             return message
         if choice.sure:
-            return f"{SAID[choice.kind]}; {count} are wrong."
+            return f"{SAID[choice.noise]}; {count} are wrong."
         return (
             "The kind of noise cannot be told: read the two lists of suspects apart. "
-            f"The best guess: {SAID[choice.kind].lower()}; {count} are wrong."
+            f"The best guess: {SAID[choice.noise].lower()}; {count} are wrong."
         )
 
     def suspects(self, n=None):
@@ -363,7 +361,7 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
         Parameters
         ----------
         n : int, default=None
-            How many; None for as many as are expected to be wrong. If `kind_` is
+            How many; None for as many as are expected to be wrong. If `noise_` is
             "uncertain", so many of each list.
 
         Returns
@@ -378,7 +376,7 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
         evidence = self._evidence
         given = np.zeros(self.scores_.shape, dtype=np.int64)
         given[evidence.rows] = evidence.labels
-        if self.kind_ != "uncertain":
+        if self.noise_ != "uncertain":
             limits = self.n_suspects_ if n is None else n
         elif n is None:
             wrong = np.nan_to_num(self.wrong_proba_)

@@ -44,11 +44,11 @@ from demurk.labels import LabelData, check_labels
 from demurk.projection import NMLSDR
 from demurk.utils._files import atomic_path, refuse_overwrite
 
-__all__ = ["FILES", "KINDS", "clean_file"]
+__all__ = ["FILES", "NOISES", "clean_file"]
 
 # The summary is written last: where it is, all files of its run are there.
 FILES = ("suspects.csv", "cleaned.csv", "soft_labels.csv", "audit.html", "summary.json")
-KINDS = ("auto", "symmetric", "false_positives", "missing", "none")
+NOISES = ("auto", "symmetric", "extra", "missing", "none")
 # Length of each list where the number of wrong entries is not known.
 UNKNOWN_REVIEW = 25
 
@@ -81,7 +81,7 @@ def clean_file(
     source,
     output,
     *,
-    kind="auto",
+    noise="auto",
     review=None,
     flip=0.8,
     text=None,
@@ -100,8 +100,8 @@ def clean_file(
         File or name of a data set; it is never changed.
     output : path-like
         Folder to write to.
-    kind : str, default="auto"
-        Kind of noise, one of `KINDS`; see :class:`demurk.audit.LabelAudit`.
+    noise : str, default="auto"
+        Kind of noise, one of `NOISES`; see :class:`demurk.audit.LabelAudit`.
     review : int, default=None
         Suspects to list; None for as many as are expected to be wrong. Corrected
         entries are always listed. Where the kind of noise or its rate is not known, so
@@ -119,29 +119,29 @@ def clean_file(
         What is read how, as in `read_input`. Columns of a table that hold no numbers
         are left out with a message.
     """
-    _check_options(kind, review, flip)
+    _check_options(noise, review, flip)
     files = [Path(output) / name for name in FILES]
     _refuse_source(source, files)
     refuse_overwrite(files, force)
     read = _read(source, text, labels, drop, categorical, data_home)
     X, n_filled = _features(read)
-    audit = LabelAudit(kind, random_state=seed)
+    audit = LabelAudit(noise, random_state=seed)
     with shown_progress(audit), warnings.catch_warnings():
         # It is said in the report.
         warnings.filterwarnings("ignore", message="No noise rate could be estimated")
         audit.fit(X, read.labels)
     found = _findings(audit, read, review, flip)
     maps = _maps(X, read.labels, seed)
-    facts = audit_facts(read, found, n_filled, maps, kind, flip, seed)
+    facts = audit_facts(read, found, n_filled, maps, noise, flip, seed)
     _write(files, _contents(source, read, found, maps, facts), force)
     story = [f"{facts['data']}: {size_line(facts)}", *audit_story(source, facts)]
     story.append(f"Open {files[3]} in a browser.")
     console.print("\n".join(story), markup=False, soft_wrap=True)
 
 
-def _check_options(kind, review, flip):
-    if kind not in KINDS:
-        raise ValueError(f"kind is '{kind}'; give one of {', '.join(KINDS)}.")
+def _check_options(noise, review, flip):
+    if noise not in NOISES:
+        raise ValueError(f"noise is '{noise}'; give one of {', '.join(NOISES)}.")
     if review is not None and review < 1:
         raise ValueError(f"review is {review}; give the number of suspects to list.")
     if flip is not None and not 0.5 <= flip <= 1:
@@ -293,7 +293,7 @@ def _corrected(given, wrong, flip, single):
 
 def _limits(audit, given, review, estimated):
     """How many to list: in all where the two lists can be mixed, else of each."""
-    if estimated and audit.kind_ != "uncertain":
+    if estimated and audit.noise_ != "uncertain":
         return audit.n_suspects_ if review is None else review
     if review is None and estimated:
         wrong = np.nan_to_num(audit.wrong_proba_)

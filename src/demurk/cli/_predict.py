@@ -28,7 +28,7 @@ from demurk.utils._files import refuse_overwrite
 __all__ = ["choose_classifier", "predict_file"]
 
 CHOICES = {
-    "noise": ("symmetric", "candidate"),
+    "noise": ("symmetric", "extra", "missing", "none"),
     "members": ("full", "trees", "fast"),
     "target": ("f1", "hamming"),
 }
@@ -316,11 +316,12 @@ def _story(classifier, data, output, saved):
         f"{type(classifier).__name__} learned from {np.count_nonzero(data.labeled)} "
         f"labelled samples and predicted {n_asked} others."
     ]
-    if isinstance(classifier, MurkyClassifier):
+    if isinstance(classifier, MurkyClassifier) and classifier.noise != "none":
         how = "given" if classifier.noise_rate is not None else "estimated"
         what = {
             "symmetric": "of the labels are wrong",
-            "candidate": "of the labels that do not apply are given",
+            "extra": "of the labels that do not apply are given",
+            "missing": "of the labels that apply are not given",
         }[classifier.noise]
         lines.append(f"About {classifier.noise_rate_:.0%} {what} ({how}).")
     lines.append(f"Predictions are in {output}, the model is in {saved}")

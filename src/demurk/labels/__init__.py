@@ -11,7 +11,7 @@ from demurk.labels._check import check_labels
 from demurk.labels._corruption import (
     Corruption,
     add_candidates,
-    add_noisy_labels,
+    add_extra_labels,
     flip_labels,
     hide_entries,
     hide_rows,
@@ -28,7 +28,7 @@ __all__ = [
     "Rule",
     "RuleLabeler",
     "add_candidates",
-    "add_noisy_labels",
+    "add_extra_labels",
     "check_labels",
     "flip_labels",
     "hide_entries",

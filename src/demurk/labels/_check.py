@@ -46,7 +46,7 @@ def check_labels(
         - a list with a set of labels per sample, None for an unlabelled one.
     n_samples : int, default=None
         The number of rows that `y` must have.
-    kind : {"labels", "noisy", "candidates", "multi_candidates"}, default="labels"
+    kind : {"labels", "noisy", "candidates", "extra"}, default="labels"
         What a 1 means, see :class:`LabelData`. With "candidates" each labelled row
         needs at least one candidate; a 1-D `y` means sets of one.
     observed : bool array-like of shape (n_samples,) or (n_samples, n_labels), \

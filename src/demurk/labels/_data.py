@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 Mask = NDArray[np.bool_]
 
-KINDS = ("labels", "noisy", "candidates", "multi_candidates")
+KINDS = ("labels", "noisy", "candidates", "extra")
 
 
 # Arrays have no single truth value, so a generated __eq__ would raise: eq=False.
@@ -28,7 +28,7 @@ class LabelData:
     classes : ndarray of shape (n_labels,)
         Sorted classes of a 1-D `y` or of label sets, column names of a data frame, else
         the column numbers.
-    kind : {"labels", "noisy", "candidates", "multi_candidates"}
+    kind : {"labels", "noisy", "candidates", "extra"}
         What a 1 means: a trusted label; a label that may be wrong; one of several
         candidates of which exactly one is true; one of several candidates of which any
         number is true.

@@ -42,7 +42,7 @@ def noise_report(candidates, Y, scores):
 
     See Also
     --------
-    demurk.labels.add_noisy_labels : Adds wrong candidates to trusted labels.
+    demurk.labels.add_extra_labels : Adds wrong candidates to trusted labels.
 
     Notes
     -----

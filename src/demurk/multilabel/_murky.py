@@ -60,12 +60,14 @@ class MurkyClassifier(
         "ksrc", "l1"). A list adds your own estimators or ``(name, estimator)`` pairs to
         the full pool, or to the pools and members that it names:
         ``["fast", ("knn", KNeighborsClassifier())]``.
-    noise : {"symmetric", "candidate"}, default="symmetric"
-        What is wrong with the labels: any entry may be flipped, or only absent labels
-        may have been given (the ones are candidates, zeros can be trusted).
+    noise : {"symmetric", "extra", "missing", "none"}, default="symmetric"
+        What is wrong with the labels: any entry may be flipped; absent labels may have
+        been given (the ones are candidates, zeros can be trusted); present labels may
+        have been left out (ones can be trusted); nothing.
     noise_rate : float, default=None
-        How often that happens, below 0.5; None estimates it. For a 1-D y, the share of
-        samples with a wrong class.
+        How often that happens, below 0.5; None estimates it. The rate of missing labels
+        must be given: :class:`~demurk.audit.LabelAudit` estimates it. For a 1-D y, the
+        share of samples with a wrong class.
     target : {"f1", "hamming"}, default="f1"
         What `predict` is good at: few errors among few labels (micro-F1), or few wrong
         entries (a label is predicted if it is more likely true than not). A 1-D y needs
@@ -153,7 +155,7 @@ class MurkyClassifier(
 
     _parameter_constraints: dict = {
         "members": [StrOptions(set(POOLS)), list],
-        "noise": [StrOptions({"symmetric", "candidate"})],
+        "noise": [StrOptions({"symmetric", "extra", "missing", "none"})],
         "noise_rate": [Interval(Real, 0, 0.5, closed="left"), None],
         "target": [StrOptions({"f1", "hamming"})],
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
@@ -206,6 +208,7 @@ class MurkyClassifier(
             The fitted classifier.
         """
         X, labels = self._validate_fit(X, y, observed=observed)
+        self._check_rate()
         self._set_classes(labels)
         labeled = labels.labeled
         if np.count_nonzero(labeled) < 2:
@@ -237,6 +240,18 @@ class MurkyClassifier(
         self.out_of_sample_scores_ = np.full(labels.values.shape, np.nan)
         self.out_of_sample_scores_[labeled] = scores
         return self
+
+    def _check_rate(self):
+        if self.noise == "missing" and self.noise_rate is None:
+            raise ValueError(
+                "noise_rate is None with noise='missing'; give the share of present "
+                "labels that were left out, which LabelAudit estimates."
+            )
+        if self.noise == "none" and self.noise_rate:
+            raise ValueError(
+                f"noise_rate is {self.noise_rate} with noise='none'; leave it out, or "
+                "say which noise."
+            )
 
     def _fit_members(self, members, views, Y, seen, stage):
         """Fit the members beside each other, those of the user one at a time."""
@@ -286,12 +301,15 @@ class MurkyClassifier(
         entries, given = scores[seen], Y[seen]
         # Of one class per sample, a wrong one takes any of the other places.
         places = max(len(self.classes_) - 1, 1) if self._single else 1
-        if self.noise_rate is None:
+        if self.noise == "none":
+            rate = 0.0
+        elif self.noise_rate is None:
             rate = estimate_flip_rate(entries, given)
         else:
             rate = self.noise_rate / places
         self.noise_rate_ = rate * places
-        self._rates = rate, rate if self.noise == "symmetric" else 0.0
+        extra = 0.0 if self.noise == "missing" else rate
+        self._rates = extra, 0.0 if self.noise == "extra" else rate
         self.cuts_ = {
             "f1": f1_cut(entries, given, len(Y), *self._rates),
             "hamming": half_cut(*self._rates),

@@ -34,36 +34,36 @@ def estimate_flip_rate(scores, labels):
     return float(min(LARGEST_RATE, *(frequency[n - 1] / n for n in n_lowest)))
 
 
-def corrected_probabilities(scores, given_rate, missed_rate):
+def corrected_probabilities(scores, extra, missing):
     """Probability of the true label behind a noisy one.
 
     Parameters
     ----------
     scores : ndarray
         Probabilities of the noisy labels.
-    given_rate : float
-        How often an absent label is given, r0.
-    missed_rate : float
-        How often a present label is not given, r1.
+    extra : float
+        How often an absent label is given, e1.
+    missing : float
+        How often a present label is not given, e0.
 
     Returns
     -------
     probabilities : ndarray
-        ``(scores - r0) / (1 - r0 - r1)``, squeezed into (0, 1) without losing the
+        ``(scores - e1) / (1 - e1 - e0)``, squeezed into (0, 1) without losing the
         order; within 0.005 of the value cut to [0, 1].
     """
-    p = (scores - given_rate) / (1 - given_rate - missed_rate)
+    p = (scores - extra) / (1 - extra - missing)
     low = MARGIN / (2 - np.minimum(p, MARGIN) / MARGIN)
     high = 1 - MARGIN / (2 - np.minimum(1 - p, MARGIN) / MARGIN)
     return np.where(p < MARGIN, low, np.where(p > 1 - MARGIN, high, p))
 
 
-def half_cut(given_rate, missed_rate):
+def half_cut(extra, missing):
     """The score of a label that is as likely to be true as not.
 
     Parameters
     ----------
-    given_rate, missed_rate : float
+    extra, missing : float
         How often an absent label is given, and a present one is not.
 
     Returns
@@ -71,10 +71,10 @@ def half_cut(given_rate, missed_rate):
     cut : float
         Where the corrected probability is one half.
     """
-    return given_rate + (1 - given_rate - missed_rate) / 2
+    return extra + (1 - extra - missing) / 2
 
 
-def f1_cut(scores, labels, n_rows, given_rate, missed_rate):
+def f1_cut(scores, labels, n_rows, extra, missing):
     """The score above which labels are predicted for the best micro-F1.
 
     Parameters
@@ -85,7 +85,7 @@ def f1_cut(scores, labels, n_rows, given_rate, missed_rate):
         Noisy labels, 0 or 1.
     n_rows : int
         Labelled rows; a quarter of a true label per row is the least to be expected.
-    given_rate, missed_rate : float
+    extra, missing : float
         How often an absent label is given, and a present one is not.
 
     Returns
@@ -95,14 +95,14 @@ def f1_cut(scores, labels, n_rows, given_rate, missed_rate):
 
     Notes
     -----
-    ``(y - r0) / (1 - r0 - r1)`` is an unbiased estimate of a true label, so that sums
+    ``(y - e1) / (1 - e1 - e0)`` is an unbiased estimate of a true label, so that sums
     of it over the entries above a cut estimate the true positives. Only cuts that
     predict 0.2 to 4 times the estimated number of true labels are tried, and none above
     the score where a label is as likely true as not: the best cut for F1 of calibrated
     probabilities never lies above one half.
     """
     order = np.argsort(-scores, kind="stable")
-    expected = (labels[order] - given_rate) / (1 - given_rate - missed_rate)
+    expected = (labels[order] - extra) / (1 - extra - missing)
     hits = np.cumsum(expected)
     n_true = max(hits[-1], n_rows / 4)
     last = labels.size
@@ -115,4 +115,4 @@ def f1_cut(scores, labels, n_rows, given_rate, missed_rate):
     ranked = scores[order]
     below = ranked[best] if best < last else ranked[-1] - 1e-6
     cut = (ranked[best - 1] + below) / 2
-    return float(min(cut, half_cut(given_rate, missed_rate)))
+    return float(min(cut, half_cut(extra, missing)))

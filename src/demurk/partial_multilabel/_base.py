@@ -87,7 +87,7 @@ class PartialMultiLabelClassifier(ScoreClassifier):
     A method has a parameter `threshold`, and ends its `fit` with `_set_results`.
     """
 
-    _label_tags = LabelTags(kinds=("multi_candidates",), missing=True)
+    _label_tags = LabelTags(kinds=("extra",), missing=True)
 
     def _validate_candidates(self, X, y, observed):
         """Check X and y once per fit.

@@ -169,10 +169,10 @@ class PMLLCom(CallbackSupportMixin, PartialMultiLabelClassifier):
     Examples
     --------
     >>> from demurk.datasets import make_multilabel_blocks
-    >>> from demurk.labels import add_noisy_labels
+    >>> from demurk.labels import add_extra_labels
     >>> from demurk.partial_multilabel import PMLLCom
     >>> toy = make_multilabel_blocks(400, random_state=0)
-    >>> candidates = add_noisy_labels(toy.target, random_state=0).labels
+    >>> candidates = add_extra_labels(toy.target, random_state=0).labels
     >>> model = PMLLCom().fit(toy.data, candidates)
     >>> model.predict(toy.data).shape
     (400, 4)

@@ -100,10 +100,10 @@ class PMLNI(CallbackSupportMixin, LinearPartialMultiLabelClassifier):
     Examples
     --------
     >>> from demurk.datasets import make_multilabel_blocks
-    >>> from demurk.labels import add_noisy_labels
+    >>> from demurk.labels import add_extra_labels
     >>> from demurk.partial_multilabel import PMLNI
     >>> toy = make_multilabel_blocks(400, random_state=0)
-    >>> candidates = add_noisy_labels(toy.target, random_state=0).labels
+    >>> candidates = add_extra_labels(toy.target, random_state=0).labels
     >>> PMLNI().fit(toy.data, candidates).predict(toy.data).shape
     (400, 4)
     """

@@ -126,10 +126,10 @@ class PARTICLE(CallbackSupportMixin, PartialMultiLabelClassifier):
     Examples
     --------
     >>> from demurk.datasets import make_multilabel_blocks
-    >>> from demurk.labels import add_noisy_labels
+    >>> from demurk.labels import add_extra_labels
     >>> from demurk.partial_multilabel import PARTICLE
     >>> toy = make_multilabel_blocks(200, random_state=0)
-    >>> candidates = add_noisy_labels(toy.target, random_state=0).labels
+    >>> candidates = add_extra_labels(toy.target, random_state=0).labels
     >>> PARTICLE().fit(toy.data, candidates).predict(toy.data).shape
     (200, 4)
     """

@@ -207,7 +207,7 @@ def test_without_a_rate_the_lists_stay_apart(tmp_path, capsys):
     assert "No noise rate could be estimated" in page and "P(wrong)" not in page
     count = pd.read_csv(tmp_path / "out" / "suspects.csv")["list"].value_counts()
     assert count.to_dict() == dict.fromkeys(LISTS, UNKNOWN_REVIEW)
-    clean_file(str(path), tmp_path / "out", kind="none", review=7, force=True)
+    clean_file(str(path), tmp_path / "out", noise="none", review=7, force=True)
     assert "No kind of noise was assumed" in capsys.readouterr().out
     count = pd.read_csv(tmp_path / "out" / "suspects.csv")["list"].value_counts()
     assert count.to_dict() == dict.fromkeys(LISTS, 7)
@@ -228,7 +228,7 @@ def test_without_a_rate_the_lists_stay_apart(tmp_path, capsys):
 )
 def test_how_many_are_listed(kind, estimated, review, expected):
     wrong = np.array([[0.9, 0.8], [np.nan, 0.6], [0.8, 0.5]])
-    audit = SimpleNamespace(kind_=kind, n_suspects_=9, wrong_proba_=wrong)
+    audit = SimpleNamespace(noise_=kind, n_suspects_=9, wrong_proba_=wrong)
     given = np.array([[True, False], [False, True], [True, True]])
     assert module._limits(audit, given, review, estimated) == expected
 
@@ -237,7 +237,7 @@ def test_uncertain_kind_is_said(audited, tmp_path, monkeypatch, capsys):
     class Unsure(module.LabelAudit):
         def fit(self, X, y):
             super().fit(X, y)
-            self.kind_ = "uncertain"
+            self.noise_ = "uncertain"
             self.message_ = "The kind of noise cannot be told: read the lists apart."
             return self
 
@@ -332,7 +332,7 @@ def test_small_data(tmp_path, X, Y):
 @pytest.mark.parametrize(
     "options, message",
     [
-        ({"kind": "random"}, "give one of auto, symmetric"),
+        ({"noise": "random"}, "give one of auto, symmetric"),
         ({"flip": 0.3}, "from 0.5 to 1"),
         ({"review": 0}, "number of suspects"),
         ({"text": "composer"}, "no column 'composer' named in text"),

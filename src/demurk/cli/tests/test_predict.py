@@ -191,11 +191,11 @@ def test_sparse_files(folder, rng):
 
 
 def test_noise_is_passed_on(folder, capsys):
-    predict("songs.csv", "--noise", "candidate", "--rate", 0.2, "--target", "hamming")
+    predict("songs.csv", "--noise", "extra", "--rate", 0.2, "--target", "hamming")
     assert "20% of the labels that do not apply are given" in capsys.readouterr().out
     model = io.load("predictions.skops")[-1]
     assert (model.noise, model.noise_rate_, model.target) == (
-        "candidate",
+        "extra",
         0.2,
         "hamming",
     )

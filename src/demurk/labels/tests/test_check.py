@@ -296,7 +296,7 @@ def test_kinds():
     # a 1-D y means sets of one
     single = check_labels([2, -1, 0], kind="candidates")
     assert single.values.sum(axis=1).tolist() == [1, 0, 1]
-    for kind in ("labels", "noisy", "multi_candidates"):
+    for kind in ("labels", "noisy", "extra"):
         assert check_labels([[0, 0], [1, 0]], kind=kind).kind == kind
     assert check_labels(data, 3, kind="candidates") is data
     assert LabelTags() == LabelTags(kinds=("labels",), missing=False)

@@ -99,10 +99,11 @@ def test_rates_and_cuts_come_from_out_of_sample_scores(data):
 
 def test_predict_follows_the_target_and_the_noise(data):
     X, Y = data
-    for noise, missed in (("symmetric", 0.1), ("candidate", 0.0)):
+    rates = {"symmetric": (0.1, 0.1), "extra": (0.1, 0), "missing": (0, 0.1)}
+    for noise, (extra, missing) in rates.items():
         model = murky(noise=noise, noise_rate=0.1, target="hamming").fit(X, Y)
         assert model.noise_rate_ == 0.1
-        assert_allclose(model.cuts_["hamming"], half_cut(0.1, missed))
+        assert_allclose(model.cuts_["hamming"], half_cut(extra, missing))
         predicted = model.predict(X)
         assert_array_equal(predicted, model.decision_function(X) > 0)
         assert_array_equal(predicted, model.predict_proba(X) > 0.5)
@@ -553,15 +554,27 @@ def test_better_than_a_forest_on_noisy_labels(rng):
     assert f1 > micro_f1(Y[150:], (forest.predict(X[150:]) > 0.5).astype(int)) + 0.05
 
 
-def test_candidate_noise_is_corrected(rng):
+def test_no_noise_needs_no_correction(data):
+    X, Y = data
+    model = murky(noise="none").fit(X, Y)
+    assert model.noise_rate_ == 0 and model.cuts_["hamming"] == 0.5
+
+
+@pytest.mark.parametrize("noise, rate", [("missing", None), ("none", 0.1)])
+def test_rates_that_do_not_fit_the_noise_are_refused(data, noise, rate):
+    with pytest.raises(ValueError, match=f"noise_rate is {rate} with noise='{noise}'"):
+        murky(noise=noise, noise_rate=rate).fit(*data)
+
+
+def test_extra_labels_are_corrected(rng):
     X, Y = make_data(rng, n=500, q=4)
     train, test = slice(300), slice(300, None)
     noisy = np.where(rng.random_sample(Y.shape) < 0.2, 1, Y)[train]
     p = {}
-    for noise in ("symmetric", "candidate"):
+    for noise in ("symmetric", "extra"):
         model = murky("trees", noise=noise).fit(X[train], noisy)
         assert model.noise_rate_ == pytest.approx(0.2, abs=0.07)
         p[noise] = model.predict_proba(X[test])
     errors = {noise: ((p[noise] - Y[test]) ** 2).mean() for noise in p}
-    assert errors["candidate"] < errors["symmetric"]
-    assert p["candidate"].mean() == pytest.approx(Y[test].mean(), abs=0.05)
+    assert errors["extra"] < errors["symmetric"]
+    assert p["extra"].mean() == pytest.approx(Y[test].mean(), abs=0.05)

@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 from sklearn.preprocessing import normalize
 
 from demurk.graph import nearest_neighbors
-from demurk.labels import add_noisy_labels
+from demurk.labels import add_extra_labels
 from demurk.linalg._admm import admm
 from demurk.partial_label._ipal import reconstruction_graph
 from demurk.partial_multilabel import DRAMA
@@ -19,7 +19,7 @@ from demurk.partial_multilabel._drama import SmoothConfidences
 def data(rng):
     X = rng.normal(size=(60, 4))
     Y = (X @ rng.normal(size=(4, 5)) > 0.5).astype(np.int8)
-    Y = add_noisy_labels(Y, 1, random_state=0).labels
+    Y = add_extra_labels(Y, 1, random_state=0).labels
     Y[:2], Y[2] = 0, 1  # no candidate; all labels are candidates
     return X, Y
 

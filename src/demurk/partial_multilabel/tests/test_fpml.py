@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from scipy.optimize import minimize
 from scipy.sparse import csr_array
 
-from demurk.labels import add_noisy_labels
+from demurk.labels import add_extra_labels
 from demurk.partial_multilabel import FPML
 from demurk.partial_multilabel._fpml import Factors
 
@@ -17,7 +17,7 @@ WEIGHTS = 0.7, 1.3, 2.0
 def data(rng):
     X = rng.normal(size=(15, 4)) + 2
     Y = (X @ rng.normal(size=(4, 6)) > 2).astype(np.int8)
-    return X, add_noisy_labels(Y, 0.5, random_state=0).labels.astype(float)
+    return X, add_extra_labels(Y, 0.5, random_state=0).labels.astype(float)
 
 
 def dense_objective(X, Y, S, F, G, W, b):

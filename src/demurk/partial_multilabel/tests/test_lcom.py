@@ -8,7 +8,7 @@ from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 from demurk.datasets import load_dataset
-from demurk.labels import add_noisy_labels
+from demurk.labels import add_extra_labels
 from demurk.linalg._ridge import CenteredRidge
 from demurk.partial_multilabel import PMLLCom
 from demurk.partial_multilabel._base import product_on
@@ -75,7 +75,7 @@ def data(rng):
     Y = (factors @ (rng.uniform(size=(4, 25)) < 0.2)).astype(np.int8)
     Y[:3] = 0  # without candidates
     Y[:, 7] = 0  # a label nobody has
-    return X, add_noisy_labels(Y, 1, random_state=0).labels
+    return X, add_extra_labels(Y, 1, random_state=0).labels
 
 
 def start(X, Y, l1=1.0, l2=10.0, l3=0.1, lv=0.0, rank=7, k=5, seed=0):
@@ -138,7 +138,7 @@ def test_no_block_raises_the_objective_on_benchmarks(name, smoothness, data_home
     found = load_dataset(name, data_home=data_home)
     X = found.data.toarray() if hasattr(found.data, "toarray") else found.data
     X = StandardScaler().fit_transform(X)
-    Y = add_noisy_labels(found.target, 1, random_state=0).labels
+    Y = add_extra_labels(found.target, 1, random_state=0).labels
     model = PMLLCom(smoothness=smoothness)
     problem = model._problem(X, csr_array(Y, dtype=float))
     state = model._start(problem, np.ones(len(X), bool))
@@ -246,7 +246,7 @@ def test_recovers_noise_that_breaks_a_pattern(rng):
     truth = np.zeros((200, 40), np.int8)
     truth[group == 0, :20] = rng.uniform(size=(100, 20)) < 0.5
     truth[group == 1, 20:] = rng.uniform(size=(100, 20)) < 0.5
-    noisy = add_noisy_labels(truth, 0.5, random_state=0)
+    noisy = add_extra_labels(truth, 0.5, random_state=0)
     model = PMLLCom().fit(X, noisy.labels)
     scores = model.noise_scores_.toarray()
     wrong, right = noisy.changed, truth > 0

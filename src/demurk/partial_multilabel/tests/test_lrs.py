@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.sparse import csr_array
 
-from demurk.labels import add_noisy_labels
+from demurk.labels import add_extra_labels
 from demurk.linalg._admm import admm
 from demurk.linalg._ridge import FeatureBasis
 from demurk.partial_multilabel import PMLLRS
@@ -16,7 +16,7 @@ from demurk.partial_multilabel._lrs import LowRankSparse
 def data(rng):
     X = rng.normal(size=(40, 5)) + 2
     Y = (X @ rng.normal(size=(5, 8)) > 3).astype(np.int8)
-    return X, add_noisy_labels(Y, 0.5, random_state=0).labels
+    return X, add_extra_labels(Y, 0.5, random_state=0).labels
 
 
 def nuclear(A):

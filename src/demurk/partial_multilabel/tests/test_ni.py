@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from scipy.sparse import csr_array
 from sklearn.linear_model import Ridge
 
-from demurk.labels import add_noisy_labels
+from demurk.labels import add_extra_labels
 from demurk.linalg._admm import admm
 from demurk.linalg._ridge import FeatureBasis
 from demurk.partial_multilabel import PMLNI
@@ -19,7 +19,7 @@ def data(request, rng):
     n, d = request.param
     X = rng.normal(size=(n, d))
     Y = (X[:, :4] + 0.5 * rng.normal(size=(n, 4)) > 0).astype(np.int8)
-    return X, add_noisy_labels(Y, 0.5, random_state=0).labels
+    return X, add_extra_labels(Y, 0.5, random_state=0).labels
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from scipy.optimize import approx_fprime, minimize
 from scipy.sparse import csr_array
 
-from demurk.labels import add_noisy_labels
+from demurk.labels import add_extra_labels
 from demurk.partial_multilabel import PMLfp, PMLlc
 from demurk.partial_multilabel._fp import Prototypes
 from demurk.partial_multilabel._lc import Correlations, label_similarities
@@ -92,7 +92,7 @@ def test_feasible_is_the_nearest_point(rng):
 def data(rng):
     X = rng.normal(size=(40, 4)) + 1
     Y = (X @ rng.normal(size=(4, 5)) > 1).astype(np.int8)
-    Y = add_noisy_labels(Y, 1, random_state=0).labels
+    Y = add_extra_labels(Y, 1, random_state=0).labels
     Y[:2], Y[2], Y[3:6] = 0, 1, [1, 0, 0, 0, 0]
     return X, Y
 

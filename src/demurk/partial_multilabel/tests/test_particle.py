@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import nnls
 from scipy.sparse import csr_array
 
-from demurk.labels import add_noisy_labels
+from demurk.labels import add_extra_labels
 from demurk.partial_multilabel import PARTICLE
 from demurk.partial_multilabel._particle import (
     credible_labels,
@@ -21,7 +21,7 @@ from demurk.partial_multilabel._particle import (
 def data(rng):
     X = rng.normal(size=(50, 4))
     Y = (X @ rng.normal(size=(4, 4)) > 0.4).astype(np.int8)
-    Y = add_noisy_labels(Y, 1, random_state=0).labels
+    Y = add_extra_labels(Y, 1, random_state=0).labels
     Y[:2], Y[2] = 0, 1
     return X, Y
 

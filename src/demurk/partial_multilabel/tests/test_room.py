@@ -9,7 +9,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from demurk import partial_multilabel
-from demurk.labels import add_noisy_labels
+from demurk.labels import add_extra_labels
 from demurk.metrics import ranking_loss
 
 METHODS = [getattr(partial_multilabel, name)() for name in partial_multilabel.__all__]
@@ -22,7 +22,7 @@ every_method = pytest.mark.parametrize("method", VARIANTS, ids=str)
 def data(rng):
     X = rng.normal(size=(200, 6))
     Y = (X[:, :4] + 0.3 * rng.normal(size=(200, 4)) > 0.5).astype(np.int8)
-    return X, Y, add_noisy_labels(Y, 1, random_state=0).labels
+    return X, Y, add_extra_labels(Y, 1, random_state=0).labels
 
 
 @every_method
