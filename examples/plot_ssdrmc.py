@@ -52,7 +52,7 @@ few = y < 4
 known, murky = hide(Y[few], 0.1, seed=1)
 model = SSDRMC().fit(X[few], murky)
 score = micro_f1(Y[few][~known], model.transduction_[~known])
-print(f"{model.n_iter_} turns, micro-F1 of the unlabelled rows {score:.3f}")
+print(f"{model.n_iter_} iterations, micro-F1 of the unlabelled rows {score:.3f}")
 
 colors = np.array(plt.get_cmap("tab10").colors)
 shade = colors[y[few]]

@@ -132,7 +132,7 @@ class LabelOutputMixin:
 class ScoreClassifier(LabelOutputMixin, ClassifierMixin, DemurkEstimator):
     """Base of classifiers that score every label and cut at a threshold.
 
-    A method gives scores (n, q), larger is better, and sets `threshold_`.
+    A method gives scores (n, q), larger is better, and sets `thresholds_`.
     """
 
     def __sklearn_tags__(self):
@@ -165,7 +165,7 @@ class ScoreClassifier(LabelOutputMixin, ClassifierMixin, DemurkEstimator):
         """
         scores = self._checked_scores(X)
         if not self._single:
-            return scores - cuts(scores, self.threshold_)
+            return scores - cuts(scores, self.thresholds_)
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
     def predict_proba(self, X):
@@ -186,7 +186,7 @@ class ScoreClassifier(LabelOutputMixin, ClassifierMixin, DemurkEstimator):
         scores = self._checked_scores(X)
         if self._single:
             return softmax(scores, axis=1)
-        return expit(scores - cuts(scores, self.threshold_))
+        return expit(scores - cuts(scores, self.thresholds_))
 
     def predict(self, X):
         """Labels of samples.
@@ -204,7 +204,7 @@ class ScoreClassifier(LabelOutputMixin, ClassifierMixin, DemurkEstimator):
         scores = self._checked_scores(X)
         if self._single:
             return self.classes_[scores.argmax(axis=1)]
-        return (scores > cuts(scores, self.threshold_)).astype(np.int64)
+        return (scores > cuts(scores, self.thresholds_)).astype(np.int64)
 
 
 def cuts(scores, threshold):

@@ -83,7 +83,7 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
         How suspect each entry is; NaN where nothing was observed.
     wrong_proba_ : ndarray of shape (n_samples, n_labels)
         Probability that the entry is wrong; NaN where nothing was observed.
-    soft_labels_ : ndarray of shape (n_samples, n_labels)
+    label_distributions_ : ndarray of shape (n_samples, n_labels)
         Probability of the true label given the entry: ``y + P(wrong) (1 - 2 y)``.
     noise_rates_ : dict of str to ndarray of shape (n_labels,)
         "extra": how often an absent label was given, e1; "missing": how often
@@ -145,7 +145,7 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
 
     A forest trained on edited labels is not better than one trained on the given ones;
     use the rates to move its threshold to ``e1 + (1 - e0 - e1) / 2`` instead. Nearest
-    neighbour methods gain from `soft_labels_`.
+    neighbour methods gain from `label_distributions_`.
 
     Time: a forest of 100 trees; O(n^2 D + n^3) for the kernel with n labelled rows, or
     O(n (D + 600) 600) above 2,000 of them; O(q (n q^2 + q^3)) for the other labels (200
@@ -331,7 +331,7 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
             return full
 
         self.scores_, self.wrong_proba_ = spread(score), spread(wrong)
-        self.soft_labels_ = spread(Y + wrong * (1 - 2 * Y))
+        self.label_distributions_ = spread(Y + wrong * (1 - 2 * Y))
         self.noise_rates_ = {"extra": fit.extra, "missing": fit.missing}
         self.noise_ = choice.noise if choice.sure else "uncertain"
         self.rates_ = "per_label" if choice.per_label else "shared"

@@ -47,7 +47,13 @@ from demurk.utils._files import atomic_path, refuse_overwrite
 __all__ = ["FILES", "NOISES", "clean_file"]
 
 # The summary is written last: where it is, all files of its run are there.
-FILES = ("suspects.csv", "cleaned.csv", "soft_labels.csv", "audit.html", "summary.json")
+FILES = (
+    "suspects.csv",
+    "cleaned.csv",
+    "label_distributions.csv",
+    "audit.html",
+    "summary.json",
+)
 NOISES = ("auto", "symmetric", "extra", "missing", "none")
 # Length of each list where the number of wrong entries is not known.
 UNKNOWN_REVIEW = 25
@@ -328,7 +334,7 @@ def _maps(X, labels, seed):
 
 def _contents(source, read, found, maps, facts):
     """The text of each file."""
-    soft = pd.DataFrame(found.audit.soft_labels_, columns=read.labels.classes)
+    soft = pd.DataFrame(found.audit.label_distributions_, columns=read.labels.classes)
     soft.insert(0, "row", range(len(soft)), allow_duplicates=True)
     return (
         found.suspects.to_csv(index=False, float_format="%.6g"),

@@ -236,7 +236,7 @@ def _advice(facts):
             where = " to ".join(sorted({cuts[0], cuts[-1]}))
             forest += f". But let it say yes above {where}, not 0.50 (see summary.json)"
         yield f"{forest}."
-        yield "To train a nearest neighbour method, use soft_labels.csv."
+        yield "To train a nearest neighbour method, use label_distributions.csv."
     if facts["noise_asked"] == "auto":
         yield "If you know what kind of errors were made, run it again with that kind."
 

@@ -89,7 +89,7 @@ class SSDRMC(
         Whether an unlabelled sample of a multi-label problem that no label reaches the
         threshold for gets its best label.
     max_iter : int, default=30
-        Most turns.
+        Largest number of iterations.
     neighbors : {"exact", "approx"} or transformer, default="exact"
         How neighbours are found; see
         :class:`~demurk.propagation.NoisyLabelPropagation`.
@@ -298,7 +298,7 @@ class SSDRMC(
                         break
         if not state.finished_well:
             warnings.warn(
-                f"The labels still changed after {state.n_turns} turns; raise "
+                f"The labels still changed after {state.n_turns} iterations; raise "
                 "max_iter or tolerance.",
                 ConvergenceWarning,
                 stacklevel=4,

@@ -36,7 +36,7 @@ class CompressionClassifier(ScoreClassifier):
         n_observed = np.maximum(np.count_nonzero(labels.observed, axis=0), 1)
         mean = labels.values.sum(axis=0) / n_observed
         targets = np.where(labels.observed, labels.values - mean, 0)
-        self.threshold_ = 0.5
+        self.thresholds_ = 0.5
         if labeled.all():
             return X, targets, mean
         return X[labeled], targets[labeled], mean
@@ -69,7 +69,7 @@ class PLST(CompressionClassifier):
         Linear model of the labels, of rank `n_components` at most.
     intercept_ : ndarray of shape (n_labels,)
         Its intercept.
-    threshold_ : float
+    thresholds_ : float
         Score from which a label is predicted: one half.
     classes_ : ndarray of shape (n_labels,)
         Class values of a 1-D y, column names of a frame, or 0, 1, ...
@@ -172,7 +172,7 @@ class CPLST(PLST):
         Linear model of the labels, of rank `n_components` at most.
     intercept_ : ndarray of shape (n_labels,)
         Its intercept.
-    threshold_ : float
+    thresholds_ : float
         Score from which a label is predicted: one half.
     classes_ : ndarray of shape (n_labels,)
         Class values of a 1-D y, column names of a frame, or 0, 1, ...
@@ -238,7 +238,7 @@ class REML(CallbackSupportMixin, CompressionClassifier):
     sparsity : float, default=0.01
         Weight lambda_3 of the absolute predictions of the second part.
     max_iter : int, default=20
-        Largest number of rounds.
+        Largest number of iterations.
     tol : float, default=1e-4
         Rounds end when the objective falls by less than this, relatively.
 
@@ -253,8 +253,8 @@ class REML(CallbackSupportMixin, CompressionClassifier):
     objective_ : ndarray of shape (n_iter_,)
         Objective after each round.
     n_iter_ : int
-        Number of rounds.
-    threshold_ : float
+        Number of iterations.
+    thresholds_ : float
         Score from which a label is predicted: one half.
     classes_ : ndarray of shape (n_labels,)
         Class values of a 1-D y, column names of a frame, or 0, 1, ...

@@ -88,7 +88,7 @@ class MurkyClassifier(
         label are multiplied with; "mean": the mean of all labels.
     noise_rate_ : float
         Estimated or given noise rate.
-    cuts_ : dict of str to float
+    thresholds_ : dict of str to float
         For both targets, the score above which a label is predicted.
     out_of_sample_scores_ : ndarray of shape (n_samples, n_labels)
         Scores of the training rows from models that did not see them, on the scale of
@@ -310,7 +310,7 @@ class MurkyClassifier(
         self.noise_rate_ = rate * places
         extra = 0.0 if self.noise == "missing" else rate
         self._rates = extra, 0.0 if self.noise == "extra" else rate
-        self.cuts_ = {
+        self.thresholds_ = {
             "f1": f1_cut(entries, given, len(Y), *self._rates),
             "hamming": half_cut(*self._rates),
         }
@@ -344,7 +344,7 @@ class MurkyClassifier(
         """
         scores = self._score(X)
         if not self._single:
-            return scores - self.cuts_[self.target]
+            return scores - self.thresholds_[self.target]
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
     def predict_proba(self, X):
@@ -383,4 +383,4 @@ class MurkyClassifier(
     def _decisions(self, scores):
         if self._single:
             return self.classes_[scores.argmax(axis=1)]
-        return (scores > self.cuts_[self.target]).astype(np.int64)
+        return (scores > self.thresholds_[self.target]).astype(np.int64)

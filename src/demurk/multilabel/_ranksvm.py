@@ -101,7 +101,7 @@ class RankSVM(LabelOutputMixin, ClassifierMixin, DemurkEstimator):
 
     Attributes
     ----------
-    cuts_ : ndarray of shape (n_labels + 1,)
+    thresholds_ : ndarray of shape (n_labels + 1,)
         Linear prediction of the cut from the scores, the constant last.
     duality_gap_ : float
         Difference of the primal and the dual value, as a share of the primal value.
@@ -240,7 +240,7 @@ class RankSVM(LabelOutputMixin, ClassifierMixin, DemurkEstimator):
                 self.intercept_ -= self.coef_ @ self._origin
         complete = seen.all(axis=1)
         rows = complete if complete.any() else np.ones(len(values), dtype=bool)
-        self.cuts_ = fit_cuts(self._scores(X[rows]), values[rows])
+        self.thresholds_ = fit_cuts(self._scores(X[rows]), values[rows])
         return self
 
     def _fit_kernel(self, X):
@@ -296,7 +296,7 @@ class RankSVM(LabelOutputMixin, ClassifierMixin, DemurkEstimator):
         check_is_fitted(self)
         scores = self._scores(self._validate_new(X))
         if not self._single:
-            cut = scores @ self.cuts_[:-1] + self.cuts_[-1]
+            cut = scores @ self.thresholds_[:-1] + self.thresholds_[-1]
             return scores - cut[:, None]
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 

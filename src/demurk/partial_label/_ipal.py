@@ -58,7 +58,7 @@ class IPAL(CallbackSupportMixin, CandidateClassifier):
 
     Attributes
     ----------
-    confidences_ : ndarray of shape (n_samples, n_classes)
+    label_distributions_ : ndarray of shape (n_samples, n_classes)
         Confidence in each candidate of the training samples, corrected for the sizes
         of the classes: rows sum to one and are zero outside the candidates.
     labels_ : ndarray of shape (n_samples,)
@@ -169,8 +169,8 @@ class IPAL(CallbackSupportMixin, CandidateClassifier):
                 confidences, self.n_iter_ = propagate_candidates(
                     graph, candidates, self.alpha, self.max_iter
                 )
-        self.confidences_ = correct_mass(confidences, candidates)
-        self._codes = self.confidences_.argmax(axis=1)
+        self.label_distributions_ = correct_mass(confidences, candidates)
+        self._codes = self.label_distributions_.argmax(axis=1)
         self.labels_ = self.classes_[self._codes]
         return self
 
@@ -233,14 +233,14 @@ def propagate_candidates(graph, candidates, alpha, max_iter):
     alpha : float
         Share of the neighbours, below 1.
     max_iter : int
-        Largest number of steps.
+        Largest number of iterations.
 
     Returns
     -------
     confidences : ndarray of shape (n, q)
         Rows sum to one and are zero outside the candidates.
     n_iter : int
-        Number of steps.
+        Number of iterations.
     """
     confidences = uniform_confidences(candidates)
     rows, columns = np.nonzero(candidates)

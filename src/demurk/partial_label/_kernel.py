@@ -180,7 +180,7 @@ class KernelCandidateClassifier(DecisionMixin, CandidateClassifier):
             "intercept_": intercept,
             "_centers": ridge.centers,
             "bandwidth_": float(ridge.bandwidth),
-            "confidences_": confidences,
+            "label_distributions_": confidences,
             "labels_": self.classes_[confidences.argmax(axis=1)],
             "n_iter_": n_iter,
         }

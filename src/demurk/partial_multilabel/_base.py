@@ -123,7 +123,7 @@ class PartialMultiLabelClassifier(ScoreClassifier):
             What was learned from.
         """
         self.noise_scores_ = data.on_all_rows(1 - confidences)
-        self.threshold_ = self._threshold(scores, confidences, data.candidates)
+        self.thresholds_ = self._threshold(scores, confidences, data.candidates)
         return self
 
     def _threshold(self, scores, confidences, candidates):

@@ -64,7 +64,7 @@ class DRAMA(CallbackSupportMixin, PartialMultiLabelClassifier):
         Penalty of the linear model from which boosting starts. A string such as
         "rel:1e-3" stands for that share of the mean diagonal of the scatter matrix of
         the features.
-    n_rounds : int, default=10
+    n_estimators : int, default=10
         Number of trees.
     max_depth : int, default=5
         Depth of a tree.
@@ -84,7 +84,7 @@ class DRAMA(CallbackSupportMixin, PartialMultiLabelClassifier):
 
     Attributes
     ----------
-    confidences_ : ndarray of shape (n_labeled, n_labels)
+    label_distributions_ : ndarray of shape (n_labeled, n_labels)
         Confidences in the labels of the labelled samples.
     noise_scores_ : csr_array of shape (n_samples, n_labels)
         How suspect each candidate is: one minus its confidence.
@@ -94,9 +94,9 @@ class DRAMA(CallbackSupportMixin, PartialMultiLabelClassifier):
         Its intercept.
     trees_ : list of DecisionTreeRegressor
         Trees, in the order of the rounds.
-    steps_ : ndarray of shape (n_rounds,)
+    tree_weights_ : ndarray of shape (n_estimators,)
         Factor of each tree.
-    threshold_ : float or ndarray of shape (n_labels + 1,)
+    thresholds_ : float or ndarray of shape (n_labels + 1,)
         The cut, or weights of the scores and an intercept.
     residuals_ : ndarray of shape (n_iter_, 2)
         Relative primal and dual residual of every iteration.
@@ -150,7 +150,7 @@ class DRAMA(CallbackSupportMixin, PartialMultiLabelClassifier):
         "candidate_margin": [Interval(Real, 0, None, closed="left")],
         "other_margin": [Interval(Real, 0, None, closed="left")],
         "reg": [Interval(Real, 0, None, closed="neither"), str],
-        "n_rounds": [Interval(Integral, 0, None, closed="left")],
+        "n_estimators": [Interval(Integral, 0, None, closed="left")],
         "max_depth": [Interval(Integral, 1, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
@@ -167,7 +167,7 @@ class DRAMA(CallbackSupportMixin, PartialMultiLabelClassifier):
         candidate_margin=0.01,
         other_margin=0.5,
         reg=1.0,
-        n_rounds=10,
+        n_estimators=10,
         max_depth=5,
         max_iter=200,
         tol=1e-5,
@@ -180,7 +180,7 @@ class DRAMA(CallbackSupportMixin, PartialMultiLabelClassifier):
         self.candidate_margin = candidate_margin
         self.other_margin = other_margin
         self.reg = reg
-        self.n_rounds = n_rounds
+        self.n_estimators = n_estimators
         self.max_depth = max_depth
         self.max_iter = max_iter
         self.tol = tol
@@ -233,8 +233,9 @@ class DRAMA(CallbackSupportMixin, PartialMultiLabelClassifier):
                 )
             with stage("boosting"):
                 scores = self._in_place(self._boost(rows, smooth.B))
-        self.confidences_, self.n_iter_ = self._in_place(smooth.B), len(self.residuals_)
-        confidences = on_candidates(self.confidences_, data.candidates)
+        self.label_distributions_ = self._in_place(smooth.B)
+        self.n_iter_ = len(self.residuals_)
+        confidences = on_candidates(self.label_distributions_, data.candidates)
         return self._set_results(scores, confidences, data)
 
     def _in_place(self, values):
@@ -260,7 +261,7 @@ class DRAMA(CallbackSupportMixin, PartialMultiLabelClassifier):
         self.intercept_ = self._in_place(intercept[np.newaxis])[0]
         scores = model.fitted(coef, intercept)
         self.trees_, steps = [], []
-        for _ in range(self.n_rounds):
+        for _ in range(self.n_estimators):
             tree = DecisionTreeRegressor(max_depth=self.max_depth, random_state=rng)
             design, rest = beside(X, scores), targets - scores
             found = tree.fit(design, rest).predict(design).reshape(scores.shape)
@@ -269,13 +270,13 @@ class DRAMA(CallbackSupportMixin, PartialMultiLabelClassifier):
             scores = scores + step * found
             self.trees_.append(tree)
             steps.append(step)
-        self.steps_ = np.array(steps)
+        self.tree_weights_ = np.array(steps)
         return scores
 
     def _scores(self, X):
         X = normalize(X)
         scores = (X @ self.coef_.T + self.intercept_)[:, self._order]
-        for tree, step in zip(self.trees_, self.steps_):
+        for tree, step in zip(self.trees_, self.tree_weights_):
             found = tree.predict(beside(X, scores)).reshape(scores.shape)
             scores = scores + step * found
         # Leaves of equal confidences differ by rounding; such labels tie.

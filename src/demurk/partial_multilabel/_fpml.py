@@ -67,7 +67,7 @@ class FPML(CallbackSupportMixin, PartialMultiLabelClassifier):
         Its intercept.
     noise_scores_ : csr_array of shape (n_samples, n_labels)
         How suspect each candidate is: one minus its entry of GS'.
-    threshold_ : float or ndarray of shape (n_labels + 1,)
+    thresholds_ : float or ndarray of shape (n_labels + 1,)
         The cut, or weights of the scores and an intercept.
     objective_ : ndarray of shape (n_iter_,)
         Objective after each iteration; it never rises.
@@ -195,7 +195,7 @@ class FPML(CallbackSupportMixin, PartialMultiLabelClassifier):
             "label_components_": factors.S,
             "coef_": factors.coef,
             "intercept_": factors.intercept,
-            "threshold_": self._early_threshold,
+            "thresholds_": self._early_threshold,
         }
 
     def _scores(self, X):

@@ -105,7 +105,7 @@ class PMLLCom(CallbackSupportMixin, PartialMultiLabelClassifier):
         Linear model W from features to compressed labels.
     intercept_ : ndarray of shape (n_components,)
         Its intercept.
-    threshold_ : float or ndarray of shape (n_labels + 1,)
+    thresholds_ : float or ndarray of shape (n_labels + 1,)
         The cut, or weights of the scores and an intercept.
     objective_ : ndarray of shape (n_iter_,)
         Objective after each iteration.
@@ -329,7 +329,7 @@ class PMLLCom(CallbackSupportMixin, PartialMultiLabelClassifier):
             "label_components_": state.components,
             "coef_": state.coef,
             "intercept_": state.intercept,
-            "threshold_": self._early_threshold,
+            "thresholds_": self._early_threshold,
         }
 
     def _embed(self, X):

@@ -58,7 +58,7 @@ class PMLLRS(CallbackSupportMixin, LinearPartialMultiLabelClassifier):
         Sparse noise.
     noise_scores_ : csr_array of shape (n_samples, n_labels)
         How suspect each candidate is: one minus its fitted score.
-    threshold_ : float or ndarray of shape (n_labels + 1,)
+    thresholds_ : float or ndarray of shape (n_labels + 1,)
         The cut, or weights of the scores and an intercept.
     residuals_ : ndarray of shape (n_iter_, 2)
         Relative primal and dual residual of every iteration.
@@ -176,7 +176,7 @@ class PMLLRS(CallbackSupportMixin, LinearPartialMultiLabelClassifier):
             return {
                 "coef_": coef,
                 "intercept_": intercept,
-                "threshold_": self._early_threshold,
+                "thresholds_": self._early_threshold,
             }
 
         with fit_progress(self, self.max_iter, X, y) as stage:

@@ -60,7 +60,7 @@ class PMLNI(CallbackSupportMixin, LinearPartialMultiLabelClassifier):
         Its intercept.
     noise_scores_ : csr_array of shape (n_samples, n_labels)
         How suspect each candidate is: one minus the score of the label model.
-    threshold_ : float or ndarray of shape (n_labels + 1,)
+    thresholds_ : float or ndarray of shape (n_labels + 1,)
         The cut, or weights of the scores and an intercept.
     residuals_ : ndarray of shape (n_iter_, 2)
         Relative primal and dual residual of every iteration.
@@ -172,7 +172,7 @@ class PMLNI(CallbackSupportMixin, LinearPartialMultiLabelClassifier):
                 "intercept_": models.A[:, -1],
                 "noise_coef_": models.N[:, :-1],
                 "noise_intercept_": models.N[:, -1],
-                "threshold_": self._early_threshold,
+                "thresholds_": self._early_threshold,
             }
 
         with fit_progress(self, self.max_iter, X, y) as stage:

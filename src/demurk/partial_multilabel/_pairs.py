@@ -141,7 +141,7 @@ class RankingClassifier(CallbackSupportMixin, LinearPartialMultiLabelClassifier)
         self.objective_, self.n_iter_ = np.array(values), len(values)
         for name, value in {**self._learned(W[back]), **term.learned(back)}.items():
             setattr(self, name, value)
-        self.confidences_ = P = P[:, back]
+        self.label_distributions_ = P = P[:, back]
         # The candidates of a row compete: what counts is the share of the best one.
         best = P.max(axis=1, keepdims=True)
         belief = on_candidates(P / np.where(best > 0, best, 1), data.candidates)
@@ -151,7 +151,7 @@ class RankingClassifier(CallbackSupportMixin, LinearPartialMultiLabelClassifier)
         return {
             "coef_": W[:, :-1],
             "intercept_": W[:, -1],
-            "threshold_": self._early_threshold,
+            "thresholds_": self._early_threshold,
         }
 
     def _pair_costs(self, scores, weights, candidates):

@@ -68,7 +68,7 @@ class PARTICLE(CallbackSupportMixin, PartialMultiLabelClassifier):
 
     Attributes
     ----------
-    confidences_ : ndarray of shape (n_labeled, n_labels)
+    label_distributions_ : ndarray of shape (n_labeled, n_labels)
         Confidence in each label, as the other folds see it, scaled to [0, 1] in a row.
     credible_ : ndarray of shape (n_labeled, n_labels), bool
         Credible labels.
@@ -85,7 +85,7 @@ class PARTICLE(CallbackSupportMixin, PartialMultiLabelClassifier):
         Share of its samples that a classifier puts right: the weight of its vote.
     posterior_ : ndarray of shape (n_labels, n_labels)
         Probability of a label given its number of votes; for ``decision="map"`` only.
-    threshold_ : float
+    thresholds_ : float
         Zero for the virtual label, one half for "map".
     classes_ : ndarray of shape (n_labels,)
         Class values of a 1-D y, column names of a frame, or 0, 1, ...
@@ -197,19 +197,19 @@ class PARTICLE(CallbackSupportMixin, PartialMultiLabelClassifier):
         candidates = data.candidates.toarray() > 0
         with fit_progress(self, 2, X, y) as stage:
             with stage("credible labels"):
-                self.confidences_ = self._confidences(data.X, candidates)
+                self.label_distributions_ = self._confidences(data.X, candidates)
                 self.credible_ = credible_labels(
-                    self.confidences_, candidates, self.credibility
+                    self.label_distributions_, candidates, self.credibility
                 )
             with stage("classifiers"):
                 self._fit_pairs(data.X, candidates)
         self.noise_scores_ = data.on_all_rows(
-            1 - on_candidates(self.confidences_, data.candidates)
+            1 - on_candidates(self.label_distributions_, data.candidates)
         )
-        self.threshold_ = 0.0
+        self.thresholds_ = 0.0
         if self.decision == "map":
             self._fit_posterior(data.X)
-            self.threshold_ = 0.5
+            self.thresholds_ = 0.5
         return self
 
     def _confidences(self, X, candidates):

@@ -50,7 +50,7 @@ class CENDA(CandidateReducer):
         Weight of a sample's own confidences in the vote, beside 1 for each neighbour
         (the paper's alpha).
     max_iter : int, default=50
-        Largest number of turns.
+        Largest number of iterations.
     tol : float, default=1e-4
         Stop when the sine of the largest angle between successive subspaces is at most
         this. 1e-2 saves time and rarely changes the result.
@@ -79,7 +79,7 @@ class CENDA(CandidateReducer):
         The same as shares of the dependence on all directions.
     mean_ : ndarray of shape (n_features,)
         Mean of the training samples, subtracted by `transform`.
-    confidences_ : ndarray of shape (n_samples, n_classes)
+    label_distributions_ : ndarray of shape (n_samples, n_classes)
         Confidence in each candidate of the training samples: rows sum to one and are
         zero outside the candidates.
     labels_ : ndarray of shape (n_samples,)
@@ -89,7 +89,7 @@ class CENDA(CandidateReducer):
     n_components_ : int
         Number of directions kept.
     n_iter_ : int
-        Number of turns taken.
+        Number of iterations.
     convergence_ : ndarray of shape (n_iter_, 3)
         For each turn: the sine of the largest angle to the subspace before (1 if the
         dimension changed), the largest change of a confidence, the directions kept.
@@ -109,7 +109,7 @@ class CENDA(CandidateReducer):
     directions p solve ``Xc'HY Y'HXc p = lambda (mu Xc'Xc + (1 - mu) I) p``; then, for N
     the neighbours of sample i and S its candidates, ``Y_i`` becomes proportional to
     ``(alpha Y_i + sum_{j in N} Y_j) S_i`` [1]_. `components_` belongs to the
-    confidences of the last turn but one, `confidences_` to `components_`.
+    confidences of the last turn but one, `label_distributions_` to `components_`.
 
     For m samples, d features, q classes and d' directions the metric is factored
     once, in O(m d^2) or, for d > m, O(m^2 d). A turn costs O(m d q + d q^2) and the

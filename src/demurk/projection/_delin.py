@@ -40,7 +40,7 @@ class DELIN(CandidateReducer):
     n_neighbors : int, default=8
         Neighbours that vote on the candidates of a sample.
     max_iter : int, default=50
-        Largest number of turns.
+        Largest number of iterations.
     tol : float, default=1e-4
         Stop when the sine of the largest angle between successive subspaces is at most
         this.
@@ -64,7 +64,7 @@ class DELIN(CandidateReducer):
         The same as shares of the sum over all directions.
     mean_ : ndarray of shape (n_features,)
         Mean of the training samples, subtracted by `transform`.
-    confidences_ : ndarray of shape (n_samples, n_classes)
+    label_distributions_ : ndarray of shape (n_samples, n_classes)
         Confidence in each candidate of the training samples: rows sum to one and are
         zero outside the candidates.
     labels_ : ndarray of shape (n_samples,)
@@ -74,7 +74,7 @@ class DELIN(CandidateReducer):
     n_components_ : int
         Number of directions kept.
     n_iter_ : int
-        Number of turns taken.
+        Number of iterations.
     convergence_ : ndarray of shape (n_iter_, 3)
         For each turn: the sine of the largest angle to the subspace before (1 if the
         dimension changed), the largest change of a confidence, the directions kept.

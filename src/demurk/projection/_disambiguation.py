@@ -346,7 +346,7 @@ class CandidateReducer(CallbackSupportMixin, LinearReducer):
             "eigenvalues_": step.eigenvalues,
             "explained_dependence_ratio_": step.ratio,
             "n_components_": len(components),
-            "confidences_": step.confidences,
+            "label_distributions_": step.confidences,
             "labels_": self.classes_[step.confidences.argmax(axis=1)],
             "convergence_": np.array(history, dtype=np.float64),
             "n_iter_": len(history),

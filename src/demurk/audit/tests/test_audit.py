@@ -56,7 +56,7 @@ def test_flips_are_found_and_counted(noisy):
 def test_results_fit_together(noisy):
     _, corrupted, audit = noisy
     Y, wrong = corrupted.labels, audit.wrong_proba_
-    assert_allclose(audit.soft_labels_, Y + wrong * (1 - 2 * Y))
+    assert_allclose(audit.label_distributions_, Y + wrong * (1 - 2 * Y))
     assert audit.n_suspects_ == round(wrong.sum())
     order = np.argsort(audit.scores_, axis=None)
     assert (np.diff(wrong.ravel()[order]) > -1e-3).all()
@@ -145,7 +145,7 @@ def test_kind_none_ranks_by_how_unlikely_the_label_is(noisy):
         warnings.simplefilter("error")
         none = LabelAudit("none", random_state=0).fit(X, corrupted.labels)
     assert none.noise_ == "none" and (none.wrong_proba_ == 0).all()
-    assert_array_equal(none.soft_labels_, corrupted.labels)
+    assert_array_equal(none.label_distributions_, corrupted.labels)
     assert none.n_suspects_ == 0
     assert precision(corrupted.changed, none.scores_) > 0.8
     P = none._evidence.out_of_sample
@@ -168,7 +168,7 @@ def test_unobserved_entries(clean):
     given[:50] = -1
     seen = given >= 0
     audit = LabelAudit(random_state=0).fit(X, given)
-    for name in ("scores_", "wrong_proba_", "soft_labels_"):
+    for name in ("scores_", "wrong_proba_", "label_distributions_"):
         assert_array_equal(np.isfinite(getattr(audit, name)), seen)
     assert precision(corrupted.changed[seen], audit.scores_[seen]) > 0.75
     suspects = audit.suspects(60)

@@ -54,9 +54,7 @@ def test_instance_noise_falls_where_a_forest_is_unsure(rng):
 
 
 def test_unknown_noise_is_named(rng):
-    with pytest.raises(
-        ValueError, match="no noise 'loud'; choose symmetric, extra"
-    ):
+    with pytest.raises(ValueError, match="no noise 'loud'; choose symmetric, extra"):
         wrong_entries("loud", 0.1, np.ones((2, 1)), np.ones((2, 2)), rng)
 
 

@@ -105,7 +105,7 @@ def check_complete(out, n_samples):
 def test_all_files_are_there(audited):
     assert check_complete(audited.out, 400) == set(FILES)
     assert not list(audited.out.glob(".*"))
-    soft = pd.read_csv(audited.out / "soft_labels.csv")
+    soft = pd.read_csv(audited.out / "label_distributions.csv")
     assert list(soft) == ["row", *NAMES] and soft["happy"].isna().sum() == 21
     values = soft[NAMES].to_numpy()
     assert ((values >= 0) & (values <= 1))[audited.given != -1].all()
@@ -363,17 +363,17 @@ def test_empty_cells_are_not_zeros(tmp_path, text):
 
 
 def test_nothing_is_overwritten(audited, tmp_path):
-    (tmp_path / "soft_labels.csv").write_text("mine")
+    (tmp_path / "label_distributions.csv").write_text("mine")
     with pytest.raises(FileExistsError, match="--force"):
         clean_file(str(audited.path), tmp_path)
-    assert [path.name for path in tmp_path.iterdir()] == ["soft_labels.csv"]
+    assert [path.name for path in tmp_path.iterdir()] == ["label_distributions.csv"]
     # Not even by force: the original.
     source = tmp_path / "cleaned.csv"
     source.write_bytes(audited.path.read_bytes())
     with pytest.raises(ValueError, match="is the data itself"):
         clean_file(str(source), tmp_path, force=True)
     assert source.read_bytes() == audited.path.read_bytes()
-    assert (tmp_path / "soft_labels.csv").read_text() == "mine"
+    assert (tmp_path / "label_distributions.csv").read_text() == "mine"
     clean_file(str(audited.path), tmp_path / "out")
     clean_file(str(audited.path), tmp_path / "out", flip=None, force=True)
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())
@@ -384,7 +384,7 @@ def test_a_full_disk_leaves_the_last_run(tmp_path, monkeypatch):
     write_text = Path.write_text
 
     def full(path, text, **options):
-        if path.name.startswith(".soft_labels"):
+        if path.name.startswith(".label_distributions"):
             raise OSError("disk full")
         return write_text(path, text, **options)
 
@@ -401,7 +401,7 @@ def test_a_summary_never_belongs_to_other_files(tmp_path, monkeypatch):
     replace = os.replace
 
     def fail(origin, goal):
-        if Path(goal).name == "soft_labels.csv":
+        if Path(goal).name == "label_distributions.csv":
             raise OSError("disk gone")
         replace(origin, goal)
 

@@ -110,7 +110,9 @@ def test_own_labels_of_a_sample_have_no_part_in_its_row(songs, folder):
     model = MurkyClassifier("fast", n_estimators=N_TREES, random_state=0)
     model.fit(X, murky)
     out_of_sample = model.out_of_sample_scores_[:N_LABELED]
-    assert_array_equal(table.iloc[:N_LABELED, :2], out_of_sample > model.cuts_["f1"])
+    assert_array_equal(
+        table.iloc[:N_LABELED, :2], out_of_sample > model.thresholds_["f1"]
+    )
     proba = table.iloc[:N_LABELED, 2:4]
     assert_allclose(proba, model._probabilities(out_of_sample), atol=1e-5)
 

@@ -79,7 +79,7 @@ def test_score_is_the_weighted_sum_of_the_members(data):
     )
     mu, c = Y.mean(axis=0), model.calibration_
     expected = c["mean"] + c["evidence"] * (z - mu) + c["frequency"] * (mu - Y.mean())
-    scores = model.decision_function(X) + model.cuts_["f1"]
+    scores = model.decision_function(X) + model.thresholds_["f1"]
     assert_allclose(scores, expected)
     rate = model.noise_rate_
     assert_allclose(
@@ -93,8 +93,8 @@ def test_rates_and_cuts_come_from_out_of_sample_scores(data):
     scores = model.out_of_sample_scores_.ravel()
     assert_allclose(model.noise_rate_, estimate_flip_rate(scores, Y.ravel()))
     rates = (model.noise_rate_, model.noise_rate_)
-    assert_allclose(model.cuts_["f1"], f1_cut(scores, Y.ravel(), len(Y), *rates))
-    assert_allclose(model.cuts_["hamming"], half_cut(*rates))
+    assert_allclose(model.thresholds_["f1"], f1_cut(scores, Y.ravel(), len(Y), *rates))
+    assert_allclose(model.thresholds_["hamming"], half_cut(*rates))
 
 
 def test_predict_follows_the_target_and_the_noise(data):
@@ -103,7 +103,7 @@ def test_predict_follows_the_target_and_the_noise(data):
     for noise, (extra, missing) in rates.items():
         model = murky(noise=noise, noise_rate=0.1, target="hamming").fit(X, Y)
         assert model.noise_rate_ == 0.1
-        assert_allclose(model.cuts_["hamming"], half_cut(extra, missing))
+        assert_allclose(model.thresholds_["hamming"], half_cut(extra, missing))
         predicted = model.predict(X)
         assert_array_equal(predicted, model.decision_function(X) > 0)
         assert_array_equal(predicted, model.predict_proba(X) > 0.5)
@@ -557,7 +557,7 @@ def test_better_than_a_forest_on_noisy_labels(rng):
 def test_no_noise_needs_no_correction(data):
     X, Y = data
     model = murky(noise="none").fit(X, Y)
-    assert model.noise_rate_ == 0 and model.cuts_["hamming"] == 0.5
+    assert model.noise_rate_ == 0 and model.thresholds_["hamming"] == 0.5
 
 
 @pytest.mark.parametrize("noise, rate", [("missing", None), ("none", 0.1)])

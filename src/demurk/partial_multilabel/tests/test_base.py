@@ -119,6 +119,6 @@ def test_thresholds(murky):
     fixed = PMLLCom(threshold=0.3).fit(X, Y)
     assert_array_equal(fixed.predict(X), model._scores(X) > 0.3)
     linear = PMLLCom(threshold="linear").fit(X, Y)
-    cuts = linear._scores(X) @ linear.threshold_[:-1] + linear.threshold_[-1]
+    cuts = linear._scores(X) @ linear.thresholds_[:-1] + linear.thresholds_[-1]
     assert_array_equal(linear.predict(X), linear._scores(X) > cuts[:, None])
     assert_allclose(linear.decision_function(X), linear._scores(X) - cuts[:, None])

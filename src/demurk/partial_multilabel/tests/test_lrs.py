@@ -94,5 +94,5 @@ def test_sparse_is_dense(data):
     X = np.where(X > 1, X, 0)
     base, sparse = PMLLRS().fit(X, Y), PMLLRS().fit(csr_array(X), csr_array(Y))
     assert_allclose(sparse.coef_, base.coef_, atol=1e-8)
-    scores = base.decision_function(X) + base.threshold_
+    scores = base.decision_function(X) + base.thresholds_
     assert_allclose(base.noise_scores_.toarray()[Y > 0], 1 - scores[Y > 0])

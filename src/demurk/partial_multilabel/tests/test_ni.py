@@ -71,5 +71,5 @@ def test_threshold_never_sees_more_than_candidates(data):
     """Rows without candidates are cut above all their scores in training."""
     X, Y = data
     model = PMLNI(threshold="linear").fit(X, Y)
-    assert model.threshold_.shape == (5,)
+    assert model.thresholds_.shape == (5,)
     assert model.predict(X).sum() <= 2 * Y.sum()

@@ -170,7 +170,7 @@ def test_a_fold_is_judged_by_the_others(data):
     other = Y.copy()
     other[7] = [0, 1, 1, 0] if Y[7, 0] else [1, 0, 0, 1]
     first, second = PARTICLE().fit(X, Y), PARTICLE().fit(X, other)
-    assert_allclose(first.confidences_[7], second.confidences_[7])
+    assert_allclose(first.label_distributions_[7], second.label_distributions_[7])
 
 
 def test_sparse_is_dense_and_order_does_not_matter(data, rng):
@@ -178,7 +178,9 @@ def test_sparse_is_dense_and_order_does_not_matter(data, rng):
     X = np.where(X > -0.5, X, 0)
     base = PARTICLE(4).fit(X, Y)
     sparse = PARTICLE(4).fit(csr_array(X), csr_array(Y))
-    assert_allclose(sparse.confidences_, base.confidences_, atol=1e-8)
+    assert_allclose(sparse.label_distributions_, base.label_distributions_, atol=1e-8)
     rows = rng.permutation(50)
     moved = PARTICLE(4).fit(X[rows], Y[rows])
-    assert_allclose(moved.confidences_, base.confidences_[rows], atol=1e-8)
+    assert_allclose(
+        moved.label_distributions_, base.label_distributions_[rows], atol=1e-8
+    )
