@@ -55,7 +55,7 @@ class ManyLabels(CpuBenchmark):
         self.X, self.candidates = noisy_data("delicious")
 
     def _fit(self):
-        PMLLCom().fit(self.X, self.candidates)
+        PMLLCom(random_state=0).fit(self.X, self.candidates)
 
     def time_fit(self):
         self._fit()
@@ -95,7 +95,7 @@ class Rows(CpuBenchmark):
         self.X, self.candidates = X[rows], candidates[rows]
 
     def time_fit(self, n_rows):
-        PMLLCom(tol=0).fit(self.X, self.candidates)
+        PMLLCom(tol=0, random_state=0).fit(self.X, self.candidates)
 
 
 class Growth(CpuBenchmark):
@@ -116,7 +116,7 @@ class Growth(CpuBenchmark):
 
     def _time(self, n_rows):
         rows, stages = some_rows(len(self.candidates), n_rows), StageTimes()
-        model = PMLLCom(tol=0).set_callbacks(stages)
+        model = PMLLCom(tol=0, random_state=0).set_callbacks(stages)
         X, candidates = self.X[rows], self.candidates[rows]
         total = cpu_time(lambda: model.fit(X, candidates))
         return total, stages.seconds["neighbour search"]

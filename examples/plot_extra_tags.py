@@ -56,7 +56,7 @@ for amount in amounts:
     tags = add_extra_labels(Y_train, amount, random_state=0).labels
     ridge = RidgeCV(np.logspace(0, 5, 11)).fit(X_train, tags)
     losses["ridge regression"].append(ranking_loss(Y_test, ridge.predict(X_test)))
-    for label, model in (("CPLST", CPLST()), ("PML-LCom", PMLLCom())):
+    for label, model in (("CPLST", CPLST()), ("PML-LCom", PMLLCom(random_state=0))):
         scores = model.fit(X_train, tags).decision_function(X_test)
         losses[label].append(ranking_loss(Y_test, scores))
 
@@ -80,6 +80,6 @@ plt.show()
 # cannot tell them apart: it stays at one half.
 
 tags = add_extra_labels(Y_train, 1.0, random_state=0).labels
-model = PMLLCom().fit(X_train, tags)
+model = PMLLCom(random_state=0).fit(X_train, tags)
 for measure, value in noise_report(tags, Y_train, model.noise_scores_).items():
     print(f"{measure:6} {value:.3f}")

@@ -73,7 +73,7 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
     n_estimators : int, default=100
         Trees of the forest.
     n_jobs : int, default=None
-        Threads; None means 1.
+        Threads; None means 1, -1 all processors.
     random_state : int, RandomState instance or None, default=None
         Seed of the forest.
 

@@ -317,7 +317,7 @@ def _maps(X, labels, seed):
         with _timed("NMLSDR", seconds), warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="n_components is 2")
             try:
-                maps["NMLSDR"] = NMLSDR(2).fit(X, labels).transform(X)
+                maps["NMLSDR"] = NMLSDR(2, n_jobs=-1).fit(X, labels).transform(X)
             except ValueError:
                 pass  # constant labels point nowhere
     with _timed("PCA", seconds):

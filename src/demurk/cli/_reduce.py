@@ -32,13 +32,17 @@ def _write_csv(frame, path, force):
 def _build(X, method, n_components, n_neighbors, scale):
     """Impute if needed, scale, reduce, classify."""
     reducer = get_method(method, task="reduce").load()(n_components)
-    if n_neighbors is not None and "n_neighbors" in reducer.get_params():
-        reducer.set_params(n_neighbors=n_neighbors)
+    known, given = reducer.get_params(), {"n_jobs": -1, "random_state": 0}
+    if n_neighbors is not None:
+        given["n_neighbors"] = n_neighbors
+    reducer.set_params(**{k: given[k] for k in given if k in known})
     values = X.data if issparse(X) else X.to_numpy()
     steps = [SimpleImputer()] if np.isnan(values).any() else []
     if scale:
         steps.append(StandardScaler(with_mean=not issparse(X)))
-    classifier = SemiSupervisedMLkNN(*() if n_neighbors is None else (n_neighbors,))
+    classifier = SemiSupervisedMLkNN(
+        *() if n_neighbors is None else (n_neighbors,), n_jobs=-1
+    )
     return make_pipeline(*steps, reducer, classifier)
 
 

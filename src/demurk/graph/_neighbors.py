@@ -4,20 +4,23 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 import warnings
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
 
 import numpy as np
+from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.utils import check_array
+from threadpoolctl import threadpool_limits  # comes with scikit-learn
 
 from demurk.graph._approximate import approximate_search
-from demurk.graph._exact import exact_search
+from demurk.graph._exact import _thread_pools, exact_search
+from demurk.utils._optional import import_optional
 
 # Exact search of so many points takes minutes; beyond, say that there is another way.
 EXACT_ROWS = 200_000
@@ -100,7 +103,7 @@ def nearest_neighbors(
         - an object with `fit` and `kneighbors_graph` or `transform`, such as
           :class:`sklearn.neighbors.KNeighborsTransformer`; a clone of it is fitted.
     n_jobs : int, default=None
-        Threads of the search; None uses all that OpenMP offers.
+        Threads of the search; None means 1, -1 all processors.
     random_state : int, RandomState instance or None, default=0
         Seeds the clustering and the recall sample of approximate search.
 
@@ -154,7 +157,7 @@ def nearest_neighbors(
             "samples, or the sample to search for as queries."
         )
     k = min(k, n_available)
-    with _threads(n_jobs):
+    with _threads(method, n_jobs):
         if not isinstance(method, str):
             return _from_transformer(method, X, queries, k)
         if method == "approx":
@@ -265,14 +268,14 @@ def _as_csr(
     )
 
 
-def _threads(n_jobs: int | None) -> AbstractContextManager[Any]:
-    """Limit the threads of the search; None changes nothing."""
-    if n_jobs is None:
-        return nullcontext()
-    from joblib import effective_n_jobs
-    from threadpoolctl import threadpool_limits  # comes with scikit-learn
-
-    return threadpool_limits(limits=effective_n_jobs(n_jobs))
+def _threads(method: Any, n_jobs: int | None) -> AbstractContextManager[Any]:
+    """Limit the threads of the search."""
+    limit = effective_n_jobs(n_jobs)
+    if isinstance(method, str) and method == "exact":
+        return _thread_pools().limit(limits=limit)
+    if isinstance(method, str) and method == "approx":
+        import_optional("faiss", "ann")  # a library loaded later has no limit
+    return threadpool_limits(limits=limit)
 
 
 def _warn_if_large(n_points: int) -> None:

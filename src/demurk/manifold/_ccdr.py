@@ -55,8 +55,8 @@ class CCDR(GraphEmbedding):
         How neighbours are found; see
         :class:`~demurk.propagation.NoisyLabelPropagation`.
     n_jobs : int, default=None
-        Processes for the neighbour search.
-    random_state : int, RandomState instance or None, default=0
+        Threads of the neighbour search; None means 1, -1 all processors.
+    random_state : int, RandomState instance or None, default=None
         Start of the eigen-solver, and landmarks of "kernel".
 
     Attributes
@@ -98,7 +98,7 @@ class CCDR(GraphEmbedding):
     >>> from sklearn.datasets import load_digits
     >>> from demurk.manifold import CCDR
     >>> X, y = load_digits(n_class=4, return_X_y=True)
-    >>> CCDR(n_neighbors=15).fit(X, y).class_centers_.shape
+    >>> CCDR(n_neighbors=15, random_state=0).fit(X, y).class_centers_.shape
     (4, 2)
     """
 
@@ -123,7 +123,7 @@ class CCDR(GraphEmbedding):
         on_disconnected="warn",
         neighbors="exact",
         n_jobs=None,
-        random_state=0,
+        random_state=None,
     ):
         self.n_components = n_components
         self.feature_weight = feature_weight

@@ -94,8 +94,8 @@ class SSDRMC(
         How neighbours are found; see
         :class:`~demurk.propagation.NoisyLabelPropagation`.
     n_jobs : int, default=None
-        Processes for the neighbour search.
-    random_state : int, RandomState instance or None, default=0
+        Threads of the neighbour search; None means 1, -1 all processors.
+    random_state : int, RandomState instance or None, default=None
         Start of the eigen-solver.
 
     Attributes
@@ -173,7 +173,7 @@ class SSDRMC(
     >>> from demurk.manifold import SSDRMC
     >>> X, y = load_digits(n_class=4, return_X_y=True)
     >>> murky = np.where(np.arange(len(y)) % 10 == 0, y, -1)
-    >>> model = SSDRMC().fit(X, murky)
+    >>> model = SSDRMC(random_state=0).fit(X, murky)
     >>> bool(np.mean(model.transduction_ == y) > 0.95)
     True
     >>> model.embedding_.shape
@@ -219,7 +219,7 @@ class SSDRMC(
         max_iter=30,
         neighbors="exact",
         n_jobs=None,
-        random_state=0,
+        random_state=None,
     ):
         self.n_components = n_components
         self.n_neighbors = n_neighbors

@@ -75,7 +75,7 @@ class MurkyClassifier(
     n_estimators : int, default=300
         Trees of each forest.
     n_jobs : int, default=None
-        Threads, shared out between members and trees; None means 1.
+        Threads, shared out between members and trees; None means 1, -1 all processors.
     random_state : int, RandomState instance or None, default=None
         Seed of the members.
 

@@ -96,7 +96,7 @@ class RankSVM(LabelOutputMixin, ClassifierMixin, DemurkEstimator):
         as the dual value proves.
     max_iter : int, default=20000
         Most products with the kernel.
-    random_state : int, RandomState instance or None, default=0
+    random_state : int, RandomState instance or None, default=None
         Draws the landmarks, and pairs of samples for the mean distance beyond them.
 
     Attributes
@@ -150,8 +150,8 @@ class RankSVM(LabelOutputMixin, ClassifierMixin, DemurkEstimator):
     >>> from demurk.datasets import make_multilabel_blocks
     >>> from demurk.multilabel import RankSVM
     >>> toy = make_multilabel_blocks(300, random_state=0)
-    >>> model = make_pipeline(PCA(0.95), RankSVM()).fit(toy.data, toy.target)
-    >>> model.predict(toy.data).shape
+    >>> model = make_pipeline(PCA(0.95), RankSVM(random_state=0))
+    >>> model.fit(toy.data, toy.target).predict(toy.data).shape
     (300, 4)
     """
 
@@ -175,7 +175,7 @@ class RankSVM(LabelOutputMixin, ClassifierMixin, DemurkEstimator):
         n_landmarks=2000,
         tol=1e-3,
         max_iter=20000,
-        random_state=0,
+        random_state=None,
     ):
         self.C = C
         self.kernel = kernel

@@ -54,7 +54,7 @@ class IPAL(CallbackSupportMixin, CandidateClassifier):
     neighbors : {"exact", "approx"}, default="exact"
         How neighbours are found; see :func:`~demurk.graph.nearest_neighbors`.
     n_jobs : int, default=None
-        Threads of the neighbour search; None uses all that OpenMP offers.
+        Threads of the neighbour search; None means 1, -1 all processors.
 
     Attributes
     ----------

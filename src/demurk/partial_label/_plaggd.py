@@ -57,7 +57,7 @@ class PLAGGD(CallbackSupportMixin, KernelCandidateClassifier):
     random_state : int, RandomState instance or None, default=None
         Seed of the draw of centres.
     n_jobs : int, default=None
-        Threads of the neighbour search; None uses all that OpenMP offers.
+        Threads of the neighbour search; None means 1, -1 all processors.
 
     Attributes
     ----------

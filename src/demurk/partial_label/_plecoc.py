@@ -52,7 +52,8 @@ class PLECOC(DecisionMixin, CandidateClassifier):
     max_draws : int, default=2000
         Splits examined at most.
     n_jobs : int, default=None
-        Processes in which the binary classifiers are fitted.
+        Threads in which the binary classifiers are fitted; None means 1, -1 all
+        processors.
     random_state : int, RandomState instance or None, default=None
         Seed of the splits.
 
@@ -168,7 +169,7 @@ class PLECOC(DecisionMixin, CandidateClassifier):
         model = self.estimator
         if model is None:
             model = SVC(C=1, kernel="rbf", gamma="auto")
-        self.estimators_ = Parallel(n_jobs=self.n_jobs)(
+        self.estimators_ = Parallel(n_jobs=self.n_jobs, prefer="threads")(
             delayed(_fit_split)(clone(model), X, positive[:, t], negative[:, t])
             for t in range(len(codes))
         )

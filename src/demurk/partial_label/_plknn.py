@@ -44,7 +44,7 @@ class PLkNN(CandidateClassifier):
         How neighbours are found; see
         :class:`~demurk.propagation.NoisyLabelPropagation`.
     n_jobs : int, default=None
-        Threads of the neighbour search; None uses all that OpenMP offers.
+        Threads of the neighbour search; None means 1, -1 all processors.
 
     Attributes
     ----------

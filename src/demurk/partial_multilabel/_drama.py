@@ -78,8 +78,8 @@ class DRAMA(CallbackSupportMixin, PartialMultiLabelClassifier):
     neighbors : {"exact", "approx"}, default="exact"
         How neighbours are found.
     n_jobs : int, default=None
-        Processes for the neighbour search.
-    random_state : int, RandomState instance or None, default=0
+        Threads of the neighbour search; None means 1, -1 all processors.
+    random_state : int, RandomState instance or None, default=None
         Seed of the trees, for splits that are equally good.
 
     Attributes
@@ -141,7 +141,7 @@ class DRAMA(CallbackSupportMixin, PartialMultiLabelClassifier):
     >>> from demurk.partial_multilabel import DRAMA
     >>> toy = make_multilabel_blocks(200, random_state=0)
     >>> candidates = add_extra_labels(toy.target, random_state=0).labels
-    >>> DRAMA().fit(toy.data, candidates).predict(toy.data).shape
+    >>> DRAMA(random_state=0).fit(toy.data, candidates).predict(toy.data).shape
     (200, 4)
     """
 
@@ -174,7 +174,7 @@ class DRAMA(CallbackSupportMixin, PartialMultiLabelClassifier):
         threshold=0.0,
         neighbors="exact",
         n_jobs=None,
-        random_state=0,
+        random_state=None,
     ):
         self.n_neighbors = n_neighbors
         self.candidate_margin = candidate_margin

@@ -50,7 +50,7 @@ class FPML(CallbackSupportMixin, PartialMultiLabelClassifier):
         Iterations end when the objective falls by less than this, relatively.
     threshold : {"cardinality", "linear"} or float, default="cardinality"
         Where scores become labels; see :class:`PMLLCom`.
-    random_state : int, RandomState instance or None, default=0
+    random_state : int, RandomState instance or None, default=None
         Seed of the start.
 
     Attributes
@@ -110,7 +110,7 @@ class FPML(CallbackSupportMixin, PartialMultiLabelClassifier):
     >>> from demurk.partial_multilabel import FPML
     >>> toy = make_multilabel_blocks(400, random_state=0)
     >>> candidates = add_extra_labels(toy.target, random_state=0).labels
-    >>> FPML().fit(toy.data, candidates).predict(toy.data).shape
+    >>> FPML(random_state=0).fit(toy.data, candidates).predict(toy.data).shape
     (400, 4)
     """
 
@@ -135,7 +135,7 @@ class FPML(CallbackSupportMixin, PartialMultiLabelClassifier):
         max_iter=30,
         tol=1e-5,
         threshold="cardinality",
-        random_state=0,
+        random_state=None,
     ):
         self.n_components = n_components
         self.feature_weight = feature_weight

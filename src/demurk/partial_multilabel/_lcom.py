@@ -86,8 +86,8 @@ class PMLLCom(CallbackSupportMixin, PartialMultiLabelClassifier):
         How neighbours are found; see
         :class:`~demurk.propagation.NoisyLabelPropagation`.
     n_jobs : int, default=None
-        Processes for the neighbour search.
-    random_state : int, RandomState instance or None, default=0
+        Threads of the neighbour search; None means 1, -1 all processors.
+    random_state : int, RandomState instance or None, default=None
         Seed of the start.
 
     Attributes
@@ -173,7 +173,7 @@ class PMLLCom(CallbackSupportMixin, PartialMultiLabelClassifier):
     >>> from demurk.partial_multilabel import PMLLCom
     >>> toy = make_multilabel_blocks(400, random_state=0)
     >>> candidates = add_extra_labels(toy.target, random_state=0).labels
-    >>> model = PMLLCom().fit(toy.data, candidates)
+    >>> model = PMLLCom(random_state=0).fit(toy.data, candidates)
     >>> model.predict(toy.data).shape
     (400, 4)
     >>> bool(model.noise_scores_.nnz == candidates.sum())
@@ -218,7 +218,7 @@ class PMLLCom(CallbackSupportMixin, PartialMultiLabelClassifier):
         warm_start=False,
         neighbors="exact",
         n_jobs=None,
-        random_state=0,
+        random_state=None,
     ):
         self.n_components = n_components
         self.noise_penalty = noise_penalty

@@ -62,8 +62,8 @@ class PARTICLE(CallbackSupportMixin, PartialMultiLabelClassifier):
     neighbors : {"exact", "approx"}, default="exact"
         How neighbours are found.
     n_jobs : int, default=None
-        Processes for the neighbour search.
-    random_state : int, RandomState instance or None, default=0
+        Threads of the neighbour search; None means 1, -1 all processors.
+    random_state : int, RandomState instance or None, default=None
         Seed of the folds.
 
     Attributes
@@ -130,7 +130,7 @@ class PARTICLE(CallbackSupportMixin, PartialMultiLabelClassifier):
     >>> from demurk.partial_multilabel import PARTICLE
     >>> toy = make_multilabel_blocks(200, random_state=0)
     >>> candidates = add_extra_labels(toy.target, random_state=0).labels
-    >>> PARTICLE().fit(toy.data, candidates).predict(toy.data).shape
+    >>> PARTICLE(random_state=0).fit(toy.data, candidates).predict(toy.data).shape
     (200, 4)
     """
 
@@ -159,7 +159,7 @@ class PARTICLE(CallbackSupportMixin, PartialMultiLabelClassifier):
         smoothing=1.0,
         neighbors="exact",
         n_jobs=None,
-        random_state=0,
+        random_state=None,
     ):
         self.n_neighbors = n_neighbors
         self.alpha = alpha

@@ -67,7 +67,7 @@ class CENDA(CandidateReducer):
         a dense X; a sparse X with more than 2000 features gets "gram", for at most
         2000 samples, or "cg".
     n_jobs : int, default=None
-        Threads of the neighbour search; None uses all that OpenMP offers.
+        Threads of the neighbour search; None means 1, -1 all processors.
 
     Attributes
     ----------

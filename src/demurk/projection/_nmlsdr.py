@@ -39,12 +39,11 @@ class NMLSDR(NoisyPropagationMixin, LinearReducer):
         The same for unlabelled samples; close to 1.
     affinity : {"knn", "heat"}, default="knn"
         Edge weights of the graph: all one, or a heat kernel of the distance.
-    neighbors : {"exact", "approx", "precomputed"} or transformer, default="exact"
+    neighbors : {"exact", "approx"} or transformer, default="exact"
         How neighbours are found; see
-        :class:`~demurk.propagation.NoisyLabelPropagation`. "precomputed" is not
-        possible here, because the features themselves are needed.
+        :class:`~demurk.propagation.NoisyLabelPropagation`.
     n_jobs : int, default=None
-        Processes for the neighbour search.
+        Threads of the neighbour search; None means 1, -1 all processors.
 
     Attributes
     ----------

@@ -128,7 +128,7 @@ class MLGFHF(NoisyPropagationMixin, ClassifierMixin, DemurkEstimator):
         How neighbours are found; see
         :class:`~demurk.propagation.NoisyLabelPropagation`.
     n_jobs : int, default=None
-        Processes for the neighbour search.
+        Threads of the neighbour search; None means 1, -1 all processors.
 
     Attributes
     ----------

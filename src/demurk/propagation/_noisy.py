@@ -28,13 +28,13 @@ __all__ = [
     "NoisyPropagationMixin",
 ]
 
-PROPAGATION_CONSTRAINTS = {
+PROPAGATION_CONSTRAINTS: dict = {
     "n_neighbors": [Interval(Integral, 1, None, closed="left")],
     "alpha_labeled": [Interval(Real, 0, 1, closed="left")],
     "alpha_unlabeled": [Interval(Real, 0, 1, closed="left")],
     "affinity": [StrOptions({"knn", "heat"})],
     "neighbors": [
-        StrOptions({"exact", "approx", "precomputed"}),
+        StrOptions({"exact", "approx"}),
         HasMethods(["fit", "kneighbors_graph"]),
     ],
     "n_jobs": [Integral, None],
@@ -133,7 +133,7 @@ class NoisyLabelPropagation(NoisyPropagationMixin, ClassifierMixin, DemurkEstima
         recall, X itself as a sparse distance graph, or any scikit-learn neighbours
         transformer.
     n_jobs : int, default=None
-        Processes for the neighbour search.
+        Threads of the neighbour search; None means 1, -1 all processors.
 
     Attributes
     ----------
@@ -188,7 +188,14 @@ class NoisyLabelPropagation(NoisyPropagationMixin, ClassifierMixin, DemurkEstima
     array([0, 0, 0, 0, 1, 1, 1, 1])
     """
 
-    _parameter_constraints: dict = PROPAGATION_CONSTRAINTS
+    _parameter_constraints: dict = {
+        **PROPAGATION_CONSTRAINTS,
+        # A graph takes the place of the features, which nothing else here needs.
+        "neighbors": [
+            *PROPAGATION_CONSTRAINTS["neighbors"],
+            StrOptions({"precomputed"}),
+        ],
+    }
     _label_tags = LabelTags(kinds=("noisy",), missing=True)
 
     def __init__(
