@@ -4,20 +4,24 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 import warnings
+from dataclasses import replace
 from numbers import Integral
 
 import numpy as np
 from scipy import sparse
 from sklearn.ensemble import RandomForestRegressor
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from demurk.audit._entries import check_proba, corrected_values
 from demurk.audit._kinds import choose_kind
 from demurk.audit._noise_model import standardized, wrong_probability
 from demurk.audit._other_labels import OtherLabels, add_other_labels, mirror
 from demurk.audit._suspects import Evidence, suspect_frame, top_entries
+from demurk.audit._words import UnknownRateWarning, audit_message
 from demurk.base import DemurkEstimator
 from demurk.labels import LabelTags, check_labels
+from demurk.labels._form import LabelForm, frame_index
 from demurk.out_of_sample import (
     FeatureViews,
     LeaveOneOutKernelRidge,
@@ -40,13 +44,6 @@ MAX_EXACT = 2000
 N_LANDMARKS = 600
 # Breaks ties of P(wrong) by how unlikely the given label is.
 TIE_WEIGHT = 1e-3
-PLAIN = "entries are ranked by how unlikely the given label is"
-SAID = {
-    "symmetric": "Present and absent labels are wrong alike",
-    "extra": "Labels were given that do not apply",
-    "missing": "Labels that apply were not given",
-    "mixed": "Labels were wrongly given and left out, at different rates",
-}
 # What cannot be wrong if the user says so.
 IMPOSSIBLE = {"missing": 1, "extra": 0}
 
@@ -97,6 +94,9 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
         or more counts as clear.
     rates_ : {"shared", "per_label"}
         Whether the labels have their own rates.
+    estimated_ : bool
+        Whether a noise rate is known. Without one, entries are ranked by how unlikely
+        the given label is, and nothing is corrected.
     n_suspects_ : int
         Expected number of wrong entries.
     message_ : str
@@ -166,6 +166,9 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
     >>> found = noisy.changed[suspects["row"], suspects["label"]]
     >>> bool(found.mean() > 0.9)
     True
+    >>> better = audit.corrected()
+    >>> bool((better != toy.target).sum() < noisy.changed.sum())
+    True
     """
 
     _parameter_constraints: dict = {
@@ -215,8 +218,11 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
         self : object
             The fitted audit.
         """
+        index = frame_index(y)
+        self._index = frame_index(X) if index is None else index
         X, labels = self._validate(X, y, observed, proba)
         self.classes_ = labels.classes
+        self._given, self._form = labels, LabelForm.of(y)
         labeled = labels.labeled
         Y, seen = labels.values[labeled], labels.observed[labeled]
         if len(Y) < 2:
@@ -225,7 +231,7 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
                 "one by the other: label more samples."
             )
         if proba is not None:
-            proba = self._check_proba(proba, labels)[labeled]
+            proba = check_proba(proba, labels)[labeled]
         part = X if X is None or labeled.all() else X[labeled]
         n_stages = 4 if proba is None else 2
         with (
@@ -244,15 +250,15 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
                     else add_other_labels(proba, Y, seen)
                 )
             with stage("noise model"):
-                choice, Z = self._choose(other.scores, Y, seen)
+                Z = standardized(other.scores, seen)
+                choice = choose_kind(Z, Y, seen, self.noise, self.rates)
         self._set_results(choice, Z, Y, seen, labeled)
-        out_of_sample = choice.plain.probabilities(Z)
         self._evidence = Evidence(
             np.flatnonzero(labeled),
             features,
             Y,
             seen,
-            out_of_sample,
+            choice.plain.probabilities(Z),
             other.coefs,
             label_means(Y, seen),
         )
@@ -268,22 +274,6 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
             y, n_samples=len(proba), kind=tags.kinds[0], observed=observed
         )
         return None, labels
-
-    def _check_proba(self, proba, labels):
-        proba = check_array(proba, dtype=np.float64, ensure_all_finite=False)
-        if proba.shape != labels.values.shape:
-            raise ValueError(
-                f"proba has shape {proba.shape}, but the labels have shape "
-                f"{labels.values.shape}: give one probability per entry."
-            )
-        wrong = labels.observed & ~((proba >= 0) & (proba <= 1))
-        if wrong.any():
-            row, column = np.argwhere(wrong)[0]
-            raise ValueError(
-                f"proba is {proba[row, column]} at row {row}, column {column}, where a "
-                "label is given: every probability lies between 0 and 1."
-            )
-        return np.where(labels.observed, proba, 0.0)
 
     def _out_of_sample(self, X, features, Y, seen, stage):
         """Steps 1 to 3: probabilities of every entry that do not know the entry."""
@@ -312,10 +302,6 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
             from_kernel += mirror(full, means, len(Y))
         return (np.clip(from_forest, 0, 1) + np.clip(from_kernel, 0, 1)) / 2
 
-    def _choose(self, scores, Y, seen):
-        Z = standardized(scores, seen)
-        return choose_kind(Z, Y, seen, self.noise, self.rates), Z
-
     def _set_results(self, choice, Z, Y, seen, labeled):
         """Step 6 and 7: scores, probabilities, rates and what to say about them."""
         fit, plain = choice.fit, np.abs(Y - choice.plain.probabilities(Z))
@@ -336,24 +322,12 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
         self.noise_ = choice.noise if choice.sure else "uncertain"
         self.rates_ = "per_label" if choice.per_label else "shared"
         self.evidence_ = choice.evidence
+        self.estimated_ = bool(choice.estimated)
         self.n_suspects_ = int(np.rint(wrong[seen].sum()))
-        self.message_ = self._message(choice, np.count_nonzero(seen))
-
-    def _message(self, choice, n_entries):
-        share = 100 * self.n_suspects_ / n_entries
-        count = f"about {self.n_suspects_} of {n_entries} entries ({share:.1f} %)"
-        if self.noise == "none":
-            return f"No kind of noise was assumed: {PLAIN}."
-        if not choice.estimated:
-            message = f"No noise rate could be estimated: {PLAIN}."
-            warnings.warn(message, UserWarning, stacklevel=5)
-            return message
-        if choice.sure:
-            return f"{SAID[choice.noise]}; {count} are wrong."
-        return (
-            "The kind of noise cannot be told: read the two lists of suspects apart. "
-            f"The best guess: {SAID[choice.noise].lower()}; {count} are wrong."
-        )
+        n_entries = np.count_nonzero(seen)
+        self.message_ = audit_message(self.noise, choice, self.n_suspects_, n_entries)
+        if self.noise != "none" and not self.estimated_:
+            warnings.warn(self.message_, UnknownRateWarning, stacklevel=4)
 
     def suspects(self, n=None):
         """List the most suspect entries, with reasons.
@@ -368,14 +342,14 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
         -------
         suspects : pandas.DataFrame
             Columns "list" ("given but probably wrong" or "missing but probably right"),
-            "row", "label", "given", "score", "wrong_proba" and "reason": the
-            probability without the own label, the nearest rows that disagree, and the
-            other labels that speak against it. Sorted by list, then by score.
+            "row" (counted from 0), "label", "given", "score", "wrong_proba" and
+            "reason": the probability without the own label, the nearest rows that
+            disagree, and the other labels that speak against it. Sorted by list, then
+            by score. If y or X was a frame with an index other than 0, 1, ..., "index"
+            follows "row".
         """
         check_is_fitted(self)
-        evidence = self._evidence
-        given = np.zeros(self.scores_.shape, dtype=np.int64)
-        given[evidence.rows] = evidence.labels
+        given = self._given.values.astype(int)
         if self.noise_ != "uncertain":
             limits = self.n_suspects_ if n is None else n
         elif n is None:
@@ -384,9 +358,39 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
         else:
             limits = {0: n, 1: n}
         entries = top_entries(self.scores_, given, limits)
-        return suspect_frame(
-            entries, self.scores_, self.wrong_proba_, self.classes_, evidence
+        frame = suspect_frame(
+            entries, self.scores_, self.wrong_proba_, self.classes_, self._evidence
         )
+        if self._index is not None:
+            frame.insert(2, "index", self._index[frame["row"]])
+        return frame
+
+    def corrected(self, threshold=0.8):
+        """The labels with those entries changed that are probably wrong.
+
+        Parameters
+        ----------
+        threshold : float, default=0.8
+            Entries are changed whose probability of being wrong is above it. With one
+            class per sample, the most probable other class takes the place of one that
+            is given up.
+
+        Returns
+        -------
+        labels : ndarray, DataFrame or Series
+            In the form of y: classes if it had one dimension, else 1, 0 and -1; a frame
+            or series of the same library, with the same names and index, if it was one.
+            What was not observed stays so. Without a noise rate (see `estimated_`)
+            these are the labels as they were given.
+        """
+        check_is_fitted(self)
+        values = self._corrected_values(threshold)
+        return self._form.restore(replace(self._given, values=values.astype(float)))
+
+    def _corrected_values(self, threshold):
+        """Labels after correction, bool (n, q)."""
+        wrong = self.wrong_proba_ if self.estimated_ else 0 * self.wrong_proba_
+        return corrected_values(self._given, wrong, threshold)
 
 
 def _scaled(X):

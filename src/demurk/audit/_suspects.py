@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from demurk.graph import nearest_neighbors
-from demurk.utils._optional import import_optional
 
 __all__ = ["LISTS", "Evidence", "suspect_frame", "top_entries"]
 
@@ -94,7 +93,9 @@ def suspect_frame(entries, scores, wrong, classes, evidence):
     frame : pandas.DataFrame
         One line per suspect.
     """
-    pandas = import_optional("pandas", "tables")
+    # Imported here, since `import demurk` is to stay quick.
+    import pandas
+
     place = np.searchsorted(evidence.rows, entries[:, 0])
     neighbors = _neighbors(evidence, np.unique(place))
     lines = []

@@ -20,6 +20,7 @@ from sklearn.preprocessing import StandardScaler
 
 from demurk.audit import LabelAudit
 from demurk.audit._suspects import suspect_frame, top_entries
+from demurk.audit._words import UnknownRateWarning
 from demurk.cli._clean_page import (
     audit_facts,
     audit_page,
@@ -134,7 +135,7 @@ def clean_file(
     audit = LabelAudit(noise, random_state=seed)
     with shown_progress(audit), warnings.catch_warnings():
         # It is said in the report.
-        warnings.filterwarnings("ignore", message="No noise rate could be estimated")
+        warnings.simplefilter("ignore", UnknownRateWarning)
         audit.fit(X, read.labels)
     found = _findings(audit, read, review, flip)
     maps = _maps(X, read.labels, seed)
@@ -261,10 +262,9 @@ def _features(read):
 
 
 def _findings(audit, read, review, flip):
-    labels, wrong = read.labels, np.nan_to_num(audit.wrong_proba_)
-    given = labels.values > 0
-    estimated = not audit.message_.startswith("No ")
-    cleaned = _corrected(given, wrong, flip if estimated else None, labels.single)
+    given = read.labels.values > 0
+    estimated = audit.estimated_
+    cleaned = given if flip is None else audit._corrected_values(flip)
     listed = given != cleaned
     top = top_entries(audit.scores_, given, _limits(audit, given, review, estimated))
     listed[tuple(top.T)] = True
@@ -277,24 +277,6 @@ def _findings(audit, read, review, flip):
         texts = [read.samples[row] for row in suspects["row"]]
         suspects.insert(2, "sample", texts)
     return Findings(audit, estimated, cleaned, given != cleaned, listed, suspects)
-
-
-def _corrected(given, wrong, flip, single):
-    """Labels with the entries changed that are wrong with more than that probability.
-
-    With one class per sample, the most probable other class takes the place of one that
-    is given up.
-    """
-    if flip is None:
-        return given
-    if not single:
-        return given ^ (wrong > flip)
-    rows = np.flatnonzero((wrong > flip).any(axis=1))
-    soft = np.where(given, -1.0, wrong)
-    cleaned = given.copy()
-    cleaned[rows] = False
-    cleaned[rows, soft[rows].argmax(axis=1)] = True
-    return cleaned
 
 
 def _limits(audit, given, review, estimated):
