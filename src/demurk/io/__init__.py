@@ -9,7 +9,7 @@ from pathlib import Path
 from demurk.io._archive import Damaged
 from demurk.io._build import build_model
 from demurk.io._pack import pack
-from demurk.io._trusted import ForeignType
+from demurk.io._trusted import ForeignType, NotAClass
 from demurk.utils._files import atomic_path
 from demurk.utils._optional import import_optional
 
@@ -119,10 +119,14 @@ def load(path, *, trusted=()):
     try:
         return build_model(data, trusted)
     except ForeignType as error:
+        remedy = (
+            "a model file may hold classes and data only, no functions, methods or "
+            "modules."
+            if isinstance(error, NotAClass)
+            else f"load it only if you trust its origin, with trusted=[{error.name!r}]."
+        )
         raise ValueError(
-            f"{path} names {error.name}, which is not among the classes that demurk "
-            "builds: if it is a class and you trust the origin of the file, load it "
-            f"with trusted=[{error.name!r}]."
+            f"{path} names {error.name}, which demurk does not build: {remedy}"
         ) from None
     except Warning:  # made an error by the user
         raise

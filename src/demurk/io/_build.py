@@ -22,7 +22,7 @@ from demurk.io._trusted import (
     SCALARS,
     SPARSE,
     TREE,
-    ForeignType,
+    NotAClass,
     find_class,
 )
 
@@ -79,7 +79,7 @@ class _Builder:
         kind = node.get("__loader__")
         make = MAKERS.get(kind) if isinstance(kind, str) else None
         if make is None:
-            raise ForeignType(_name(node))
+            raise NotAClass(_name(node))
         if self.depth >= MAX_DEPTH:
             raise Damaged("its parts are nested too deeply")
         if type(key) is int:
@@ -237,5 +237,5 @@ def _expect(node, *names):
     """Return the name of a node if it is one of those."""
     name = _name(node)
     if name not in names:
-        raise ForeignType(name)
+        raise NotAClass(name)
     return name

@@ -10,7 +10,15 @@ import numpy as np
 from demurk.io._archive import Damaged
 from demurk.registry import METHODS
 
-__all__ = ["PLAIN_TYPES", "SCALARS", "SPARSE", "TREE", "ForeignType", "find_class"]
+__all__ = [
+    "PLAIN_TYPES",
+    "SCALARS",
+    "SPARSE",
+    "TREE",
+    "ForeignType",
+    "NotAClass",
+    "find_class",
+]
 
 # What the fitted estimators of the registry hold besides arrays, and each other.
 HELPERS = {
@@ -106,11 +114,15 @@ PLAIN_TYPES = {
 
 
 class ForeignType(Damaged):
-    """A model file names what it may not name."""
+    """A model file names a class that is not on the list."""
 
     def __init__(self, name):
-        super().__init__(name)
         self.name = name if len(name) < 200 and name.isprintable() else ascii(name[:99])
+        super().__init__(f"it names {self.name}, which is never built")
+
+
+class NotAClass(ForeignType):
+    """A model file names a function, a method or a module: trusting it is no remedy."""
 
 
 def find_class(module, name, trusted=frozenset()):
@@ -138,7 +150,7 @@ def find_class(module, name, trusted=frozenset()):
         module,
         name,
     ):
-        raise ForeignType(full)
+        raise NotAClass(full)
     return found
 
 

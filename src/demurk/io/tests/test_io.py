@@ -51,8 +51,8 @@ def test_not_a_model_file(tmp_path):
 
 
 def test_a_failed_save_leaves_nothing(model, tmp_path, monkeypatch):
-    def half_way(model, path):
-        path.write_text("half")
+    def half_way(model, file):
+        file.write(b"half")
         raise OSError("disk full")
 
     monkeypatch.setattr("skops.io.dump", half_way)
