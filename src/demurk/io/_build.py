@@ -199,9 +199,15 @@ class _Builder:
 
     def make_tree(self, node):
         _expect(node, TREE)
-        return make_tree(
-            self.build(node["__reduce__"]["args"]), self.build(node["content"])
+        args, state = (
+            self.build(node["__reduce__"]["args"]),
+            self.build(node["content"]),
         )
+        tree = make_tree(args, state)
+        # The tree has copied its arrays, the largest part of most models.
+        for part in (node["content"], *node["content"]["content"].values()):
+            self.built.pop(part.get("__id__"), None)
+        return tree
 
     def make_random_state(self, node):
         _expect(node, "numpy.random.mtrand.RandomState")
