@@ -17,6 +17,7 @@ FREE = 64_000_000
 # Bytes that Python needs for an entry of an archive, and for an object, a list and a
 # value of JSON, at most.
 ENTRY, OBJECT, LIST, VALUE = 700, 250, 100, 60
+CHUNK = 1 << 20
 
 
 class Damaged(ValueError):
@@ -37,9 +38,9 @@ class Allowance:
 
 
 def json_cost(text):
-    """Memory of the objects written in `text`, at most."""
+    """Memory of a text, as bytes and decoded, and of the objects in it, at most."""
     return (
-        len(text)
+        2 * len(text)
         + OBJECT * text.count(b"{")
         + LIST * text.count(b"[")
         + VALUE * text.count(b",")
@@ -63,7 +64,7 @@ class Archive:
         self._archive = zipfile.ZipFile(BytesIO(data))
         self._members = {info.filename: info for info in self._archive.infolist()}
 
-    def read(self, name):
+    def read(self, name, copies=1):
         """Content of a member; its memory is for the caller to count."""
         info = self._members.get(name) if isinstance(name, str) else None
         if info is None:
@@ -74,17 +75,21 @@ class Archive:
             zipfile.ZIP_DEFLATED,
         ):
             raise Damaged("a part of it is packed in a way that demurk does not use")
-        if info.file_size > self.allowance.left:
+        if copies * info.file_size > self.allowance.left:
             raise Damaged("it claims more data than a file of its size can hold")
+        content, position = bytearray(info.file_size), 0
         with self._archive.open(info) as member:
-            # With its size, or all that the member unpacks to would be unpacked.
-            content = member.read(info.file_size)
-        if len(content) != info.file_size:
-            raise Damaged("a part of it is cut short")
+            # In chunks: otherwise all is unpacked, whatever size is claimed, and twice.
+            while position < len(content):
+                chunk = member.read(min(CHUNK, len(content) - position))
+                if not chunk:
+                    raise Damaged("a part of it is cut short")
+                content[position : position + len(chunk)] = chunk
+                position += len(chunk)
         return content
 
     def read_json(self, name):
         """The structure in a member."""
-        text = self.read(name)
+        text = self.read(name, copies=2)
         self.allowance.take(json_cost(text))
         return json.loads(text.decode("utf-8"))

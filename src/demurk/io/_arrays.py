@@ -22,11 +22,12 @@ HEADER = re.compile(
     r"'fortran_order': (?P<fortran>True|False), "
     r"'shape': \((?P<shape>[\d, ]*)\), \} *\n?"
 )
+ALIGNMENT = 64
 MAX_CODE_POINT = 0x10FFFF
 
 
 def read_array(content, allowance):
-    """Read the content of an npy file.
+    """Read the content of an npy file, a bytearray that the array goes on using.
 
     Nothing in the header is evaluated, and a size is believed only if the data have it.
     """
@@ -34,7 +35,8 @@ def read_array(content, allowance):
         raise Damaged("an array has an unknown format")
     start = 10 + struct.unpack_from("<H", content, 8)[0]
     header = HEADER.fullmatch(content[10:start].decode("latin1"))
-    if header is None:
+    # numpy pads the header, so that the data are aligned.
+    if header is None or start % ALIGNMENT:
         raise Damaged("an array has an unknown format")
     dtype = _dtype(header["descr"])
     shape = tuple(int(n) for n in header["shape"].split(",") if n.strip())
@@ -46,7 +48,7 @@ def read_array(content, allowance):
     ):
         raise Damaged("an array has another size than its data")
     allowance.take(len(content) - start)
-    flat = np.frombuffer(content, dtype=dtype, offset=start).copy()
+    flat = np.frombuffer(content, dtype=dtype, offset=start)
     _check_values(flat)
     return flat.reshape(shape, order="F" if header["fortran"] == "True" else "C")
 
