@@ -3,8 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+MINIMUM := .venv-minimum
 
-.PHONY: setup demo test lint docs bench clean
+.PHONY: setup demo test test-minimum lint docs bench clean
 
 setup: $(STAMP)
 
@@ -20,6 +21,16 @@ demo: $(STAMP)
 test: lint
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest --numprocesses auto
 
+# The lowest versions that pyproject.toml declares; what takes long is left to `test`.
+test-minimum:
+	$(PYTHON) -m venv $(MINIMUM)
+	$(PYTHON) tests/minimum_versions.py > $(MINIMUM)/constraints.txt
+	$(MINIMUM)/bin/pip install --quiet --disable-pip-version-check \
+		--constraint $(MINIMUM)/constraints.txt --editable ".[test]"
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(MINIMUM)/bin/pytest \
+		--numprocesses auto src/demurk --ignore src/demurk/benchmark \
+		--ignore src/demurk/viz/tests/test_page.py
+
 lint: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -34,4 +45,4 @@ bench: $(STAMP)
 	cd benchmarks && ../$(BIN)/asv machine --yes && ../$(BIN)/asv run --python=same --show-stderr
 
 clean:
-	rm -rf $(VENV) doc/_build doc/gallery doc/generated demurk-demo
+	rm -rf $(VENV) $(MINIMUM) doc/_build doc/gallery doc/generated demurk-demo

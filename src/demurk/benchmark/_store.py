@@ -87,10 +87,16 @@ class ResultStore:
                 self.path, timeout=BUSY_SECONDS, isolation_level=None
             )
             self._open()
+        except sqlite3.OperationalError as error:
+            # It may be in use, or the disk full: nothing is wrong with what it holds.
+            raise ValueError(
+                f"{self.path} cannot be opened ({error}): wait until no other run uses "
+                "it, or give another folder."
+            ) from error
         except sqlite3.DatabaseError as error:
             raise ValueError(
-                f"{self.path} cannot be used as a store of results ({error}): give "
-                "another file or remove it."
+                f"{self.path} is no store of results ({error}): give another file, or "
+                "move it away if it is damaged."
             ) from error
 
     def _open(self):

@@ -10,7 +10,7 @@ import typer
 
 import demurk
 from demurk.cli._bench import bench
-from demurk.cli._console import console, show_table
+from demurk.cli._console import say, show_table
 
 __all__ = ["app"]
 
@@ -54,7 +54,7 @@ DataHome = Annotated[
 
 def _version(value: bool) -> None:
     if value:
-        console.print(f"demurk {demurk.__version__}")
+        say(f"demurk {demurk.__version__}")
         raise typer.Exit()
 
 
@@ -113,9 +113,7 @@ def datasets(data_home: DataHome = None) -> None:
         for entry in list_datasets(data_home=data_home)
     ]
     show_table("Data sets", columns, rows)
-    console.print(
-        "Files are looked for in --data-home, in $DEMURK_DATA and in the cache folder."
-    )
+    say("Files are looked for in --data-home, in $DEMURK_DATA and in the cache folder.")
 
 
 @app.command()

@@ -4,7 +4,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 import shlex
-import sys
 import time
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -17,7 +16,8 @@ from rich.padding import Padding
 from rich.progress_bar import ProgressBar
 from rich.text import Text
 
-from demurk.cli._console import console, show_table
+from demurk.cli._console import console, note, say, show_table
+from demurk.utils._files import check_outputs
 
 __all__ = ["bench"]
 
@@ -70,10 +70,8 @@ class BenchProgress:
             self._print(self._line())
 
     def _print(self, text):
-        if self._live is not None:
-            console.print(f"{self._name}: {text}", markup=False)
-        else:
-            print(f"{self._name}: {text}", file=sys.stderr, flush=True)
+        show = note if self._live is None else say
+        show(f"{self._name}: {text}")
 
     def _line(self):
         text = f"{self._done} of {self._total} done, {self._failed} failed"
@@ -160,6 +158,7 @@ def bench(
         return
     names = list_protocols() if "all" in names else list(dict.fromkeys(names))
     whole = [load_protocol(name, quick=quick).select(seeds=seeds) for name in names]
+    refuse_inputs(names, whole, out)
     only = {"data_sets": only_data, "settings": only_settings, "methods": only_methods}
     only = {table: patterns for table, patterns in only.items() if patterns}
     command = ["demurk", "bench", *names] + ["--quick"] * quick
@@ -176,6 +175,20 @@ def bench(
         memory_limit=memory_limit,
         retry_failed=retry_failed,
     )
+
+
+def refuse_inputs(names, protocols, out):
+    """Raise if a report would replace a protocol or data that a protocol names."""
+    read = [Path(name) for name in names]
+    for protocol in protocols:
+        facts = (v for options in protocol.data_sets.values() for v in options.values())
+        words = [fact for fact in facts if isinstance(fact, str)]
+        read += [Path(protocol.folder or "") / word for word in words]
+    endings = ("html", "md", "csv", "tex")
+    files = [
+        out / f"{protocol.name}.{end}" for protocol in protocols for end in endings
+    ]
+    check_outputs(files, read=[path for path in read if path.is_file()], force=True)
 
 
 def run_all(protocols, only, out, command, **options):
@@ -253,5 +266,5 @@ def show_summary(part, rows, summary, paths):
             "again)"
         )
     text += f"\nReports: {', '.join(map(str, paths))}"
-    console.print(text, markup=False, soft_wrap=True)
+    say(text)
     return len(failed)

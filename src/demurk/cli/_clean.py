@@ -4,9 +4,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 import json
-import sys
 import warnings
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,9 +27,17 @@ from demurk.cli._clean_page import (
     left_out_note,
     size_line,
 )
-from demurk.cli._console import console, shown_progress
+from demurk.cli._console import note, say, shown_progress
 from demurk.cli._input import _is_table, _label_option, read_input
 from demurk.cli._map import _timed
+from demurk.cli._output import (
+    choose_neighbors,
+    csv_text,
+    files_read,
+    free_name,
+    safe_table,
+    write_table,
+)
 from demurk.datasets._files import check_known
 from demurk.datasets._tables import (
     _label_columns,
@@ -43,7 +49,7 @@ from demurk.datasets._tables import (
 )
 from demurk.labels import LabelData, check_labels
 from demurk.projection import NMLSDR
-from demurk.utils._files import atomic_path, refuse_overwrite
+from demurk.utils._files import OutputFolder, write_text
 
 __all__ = ["FILES", "NOISES", "clean_file"]
 
@@ -127,9 +133,9 @@ def clean_file(
         are left out with a message.
     """
     _check_options(noise, review, flip)
-    files = [Path(output) / name for name in FILES]
-    _refuse_source(source, files)
-    refuse_overwrite(files, force)
+    originals = files_read(source, data_home=data_home)
+    room = sum(path.stat().st_size for path in originals[:1])
+    output = OutputFolder(output, FILES, read=originals, force=force, room=room)
     read = _read(source, text, labels, drop, categorical, data_home)
     X, n_filled = _features(read)
     audit = LabelAudit(noise, random_state=seed)
@@ -138,12 +144,16 @@ def clean_file(
         warnings.simplefilter("ignore", UnknownRateWarning)
         audit.fit(X, read.labels)
     found = _findings(audit, read, review, flip)
-    maps = _maps(X, read.labels, seed)
+    search, sentence = choose_neighbors(X)
+    if sentence:
+        note(sentence)
+    maps = _maps(X, read.labels, seed, search)
     facts = audit_facts(read, found, n_filled, maps, noise, flip, seed)
-    _write(files, _contents(source, read, found, maps, facts), force)
+    facts["neighbors"] = search
+    _write(output, source, read, found, maps, facts)
     story = [f"{facts['data']}: {size_line(facts)}", *audit_story(source, facts)]
-    story.append(f"Open {files[3]} in a browser.")
-    console.print("\n".join(story), markup=False, soft_wrap=True)
+    story.append(f"Open {output.path / 'audit.html'} in a browser.")
+    say("\n".join(story))
 
 
 def _check_options(noise, review, flip):
@@ -156,16 +166,6 @@ def _check_options(noise, review, flip):
             f"flip is {flip}; give a probability from 0.5 to 1, or None to correct "
             "nothing."
         )
-
-
-def _refuse_source(source, files):
-    """Not even --force may replace the original."""
-    for path in files:
-        if path.exists() and Path(source).exists() and path.samefile(source):
-            raise ValueError(
-                f"{source} is the data itself and would be replaced by the output: "
-                "choose another folder."
-            )
 
 
 # Reading
@@ -253,11 +253,11 @@ def _features(read):
     """Features without gaps, and how many gaps were filled; says what was done."""
     X = read.data.data
     if read.left_out:
-        print(left_out_note(read.left_out), file=sys.stderr)
+        note(left_out_note(read.left_out))
     n_filled = int(np.isnan(X.data if issparse(X) else X).sum())
     if n_filled:
         X = SimpleImputer(strategy="median", keep_empty_features=True).fit_transform(X)
-        print(filled_note(n_filled), file=sys.stderr)
+        note(filled_note(n_filled))
     return X, n_filled
 
 
@@ -289,7 +289,7 @@ def _limits(audit, given, review, estimated):
     return dict.fromkeys((0, 1), review or UNKNOWN_REVIEW)
 
 
-def _maps(X, labels, seed):
+def _maps(X, labels, seed, neighbors):
     """Two maps: what the features show, and what they show about the labels."""
     if X.shape[1] < 3:
         return {"features": X.toarray() if issparse(X) else X}
@@ -299,7 +299,8 @@ def _maps(X, labels, seed):
         with _timed("NMLSDR", seconds), warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="n_components is 2")
             try:
-                maps["NMLSDR"] = NMLSDR(2, n_jobs=-1).fit(X, labels).transform(X)
+                reducer = NMLSDR(2, neighbors=neighbors, n_jobs=-1)
+                maps["NMLSDR"] = reducer.fit(X, labels).transform(X)
             except ValueError:
                 pass  # constant labels point nowhere
     with _timed("PCA", seconds):
@@ -314,17 +315,20 @@ def _maps(X, labels, seed):
 # Telling
 
 
-def _contents(source, read, found, maps, facts):
-    """The text of each file."""
-    soft = pd.DataFrame(found.audit.label_distributions_, columns=read.labels.classes)
-    soft.insert(0, "row", range(len(soft)), allow_duplicates=True)
-    return (
-        found.suspects.to_csv(index=False, float_format="%.6g"),
-        _copy(read, found),
-        soft.to_csv(index=False, float_format="%.6g"),
-        audit_page(source, read, found, maps, facts),
-        json.dumps(facts, indent=1, ensure_ascii=False) + "\n",
-    )
+def _write(output, source, read, found, maps, facts):
+    """Write all files; they appear together."""
+    names = [str(name) for name in read.labels.classes]
+    soft = pd.DataFrame(found.audit.label_distributions_, columns=names)
+    soft.insert(0, free_name("row", names), range(len(soft)))
+    page = audit_page(source, read, found, maps, facts)
+    copy = _copy(read, found)
+    with output.writing() as folder:
+        write_table(found.suspects, folder / "suspects.csv")
+        write_text(folder / "cleaned.csv", copy)
+        write_table(soft, folder / "label_distributions.csv")
+        write_text(folder / "audit.html", page)
+        summary = json.dumps(facts, indent=1, ensure_ascii=False) + "\n"
+        write_text(folder / "summary.json", summary)
 
 
 def _copy(read, found):
@@ -340,25 +344,18 @@ def _copy(read, found):
             for i in np.flatnonzero(found.corrected[:, j]):
                 cells[i] = spelling[found.cleaned[i, j]]
             table[name] = pd.Series(cells, dtype=object, index=table.index)
-        return table.to_csv(index=any(table.index.names))
+        return csv_text(table, index=any(table.index.names))
     if issparse(read.data.data):
         table = pd.DataFrame({"row": range(labels.n_samples)})
     else:
         table = pd.DataFrame(read.data.data, columns=read.data.feature_names)
+    taken = {str(name) for name in table.columns}
     if labels.single:
         best = labels.classes[found.cleaned.argmax(axis=1)]
-        columns = {"class": np.where(labels.labeled, best, "")}
+        columns = {free_name("class", taken): np.where(labels.labeled, best, "")}
     else:
         values = np.where(labels.observed, found.cleaned.astype(int).astype(object), "")
-        columns = {f"label:{name}": v for name, v in zip(labels.classes, values.T)}
-    return pd.concat([table, pd.DataFrame(columns)], axis=1).to_csv(index=False)
-
-
-def _write(files, contents, force):
-    """Write all files or none; they appear together, the summary last."""
-    with ExitStack() as stack:
-        # Files get their names in reverse order when the block ends.
-        for path, content in reversed([*zip(files, contents)]):
-            temporary = stack.enter_context(atomic_path(path, force=force))
-            temporary.write_text(content, encoding="utf-8", newline="")
-        files[-1].unlink(missing_ok=True)
+        names = (free_name(f"label:{name}", taken) for name in labels.classes)
+        columns = dict(zip(names, values.T))
+    table = pd.concat([table, pd.DataFrame(columns)], axis=1)
+    return csv_text(safe_table(table), index=False)

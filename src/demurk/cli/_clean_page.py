@@ -159,19 +159,17 @@ document.querySelector(".report").addEventListener("click", (event) => {
   scrollTo(0, 0);
 });
 """
-# The page speaks of changes; here, what differs is suspect and not always corrected.
+# What differs is suspect here and not always corrected.
 WORDS = {
-    'aria-label="Changed labels"': 'aria-label="Suspect labels"',
-    "<h2>Changed labels <": "<h2>Suspect labels <",
-    'label="Search changed samples"': 'label="Search suspect samples"',
-    '"Samples whose given and cleaned labels differ"': '"Samples with suspect labels"',
-    "> only changed<": "> only suspect<",
-    "} changed by cleaning`": "} with suspect labels`",
-    'name: "overruled"': 'name: "suspect"',
-    'name: "kept"': 'name: "not suspect"',
-    '["change", "Change"]': '["change", "Suspects"]',
-    '["cleaned", "Cleaned"]': '["cleaned", "If corrected"]',
-    'line("cleaned"': 'line("if corrected"',
+    "heading": "Suspect labels",
+    "search": "Search suspect samples",
+    "list": "Samples with suspect labels",
+    "only": "only suspect",
+    "count": "with suspect labels",
+    "changed": "suspect",
+    "kept": "not suspect",
+    "change": "Suspects",
+    "after": "If corrected",
 }
 
 
@@ -179,18 +177,16 @@ def audit_page(source, read, found, maps, facts):
     """The map with the suspects marked, and the findings below it."""
     labels = read.labels
     given = np.where(labels.observed, labels.values, -1)
-    page = embedding_page(
+    return embedding_page(
         maps,
         pd.DataFrame(given, columns=labels.classes),
         cleaned=np.where(found.listed, 1 - given, given),
         samples=read.samples,
         scores=np.where(found.listed, found.audit.scores_, 0.0).max(axis=1),
         title=f"{facts['data']}: label audit",
-        report="{{report}}",
+        report=_report(source, found, facts),
+        words=WORDS,
     )
-    for word, instead in WORDS.items():
-        page = page.replace(word, instead)
-    return page.replace("{{report}}", _report(source, found, facts), 1)
 
 
 def _report(source, found, facts):

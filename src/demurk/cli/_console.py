@@ -1,8 +1,13 @@
-"""What the command shows: tables, and progress as bars or plain lines."""
+"""What the command shows: sentences, tables, and progress as bars or plain lines.
+
+Nothing that a user named is read as markup, and a reader that goes away (``| head``)
+never stops the work.
+"""
 
 # Authors: The demurk developers
 # SPDX-License-Identifier: BSD-3-Clause
 
+import os
 import sys
 import time
 import warnings
@@ -10,13 +15,42 @@ from contextlib import contextmanager
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from demurk.utils._compat import ProgressBar
 
-__all__ = ["console", "show_table", "shown_progress"]
+__all__ = ["console", "note", "say", "show_table", "shown_progress"]
+
+
+class _Console(Console):
+    def on_broken_pipe(self):
+        _close(sys.stdout)
+
 
 # Off a terminal rich would wrap tables at 80 columns and spoil them for `grep`.
-console = Console(width=None if sys.stdout.isatty() else 160, highlight=False)
+console = _Console(width=None if sys.stdout.isatty() else 160, highlight=False)
+
+
+def say(text):
+    """Print text as it is on the standard output."""
+    # A file name may hold what no text can, and an old terminal knows few letters.
+    spelled = text.encode(console.encoding, "backslashreplace").decode(console.encoding)
+    console.print(spelled, markup=False, emoji=False, soft_wrap=True)
+
+
+def note(text):
+    """Print a line about the work on the standard error."""
+    try:
+        print(text, file=sys.stderr, flush=True)
+    except BrokenPipeError:
+        _close(sys.stderr)
+
+
+def _close(stream):
+    """Let everything that follows go nowhere, also at the end of the program."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)
 
 
 class PlainProgress:
@@ -35,7 +69,7 @@ class PlainProgress:
         if context.parent is not None and context.max_subtasks == 0 and begun:
             seconds = time.perf_counter() - begun
             name = type(estimator).__name__
-            print(f"{name}: {context.task_name} ({seconds:.1f} s)", file=sys.stderr)
+            note(f"{name}: {context.task_name} ({seconds:.1f} s)")
         return False
 
     def teardown(self, estimator, context):
@@ -60,15 +94,15 @@ def shown_progress(pipeline):
 
 def show_table(title, columns, rows, *, best=()):
     """Print a table; `best` lists the columns whose largest number is set in bold."""
-    table = Table(title=title, title_justify="left", title_style="bold")
+    table = Table(title=Text(title), title_justify="left", title_style="bold")
     numeric = [isinstance(value, float) for value in rows[0]] if rows else []
     for column, is_number in zip(columns, numeric or [False] * len(columns)):
-        table.add_column(column, justify="right" if is_number else "left")
+        table.add_column(Text(column), justify="right" if is_number else "left")
     tops = {j: max(row[j] for row in rows) for j in best} if rows else {}
     for row in rows:
         cells = []
         for j, value in enumerate(row):
             text = f"{value:.3f}" if isinstance(value, float) else str(value)
-            cells.append(f"[bold]{text}[/bold]" if value == tops.get(j) else text)
+            cells.append(Text(text, "bold" if value == tops.get(j) else ""))
         table.add_row(*cells)
     console.print(table)

@@ -4,7 +4,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 import json
-from pathlib import Path
 
 import numpy as np
 from sklearn.base import clone
@@ -14,17 +13,18 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from demurk import io
-from demurk.cli._console import console, show_table, shown_progress
+from demurk.cli._console import say, show_table, shown_progress
 from demurk.datasets import make_multilabel_blocks
 from demurk.labels import flip_labels, hide_rows
 from demurk.metrics import multilabel_report
 from demurk.multilabel import MLkNN, SemiSupervisedMLkNN
 from demurk.projection import MDDM, NMLSDR
-from demurk.utils._files import atomic_path, refuse_overwrite
+from demurk.utils._files import OutputFolder, write_text
 from demurk.viz import plot_embeddings
 
 __all__ = ["run_demo"]
 
+FILES = ("embedding.png", "model.skops", "summary.json")
 N_TRAIN, N_TEST, LABELED, FLIPPED = 4000, 2000, 0.5, 0.1
 
 
@@ -63,15 +63,13 @@ def _cleaning_line(flips, murky, transduction):
 
 def run_demo(output, seed, force):
     """Corrupt, reduce, clean, classify, compare; write a picture and a summary."""
-    output = Path(output)
-    files = [output / name for name in ("embedding.png", "summary.json", "model.skops")]
-    refuse_overwrite(files, force)
+    output = OutputFolder(output, FILES, force=force)
     toy = make_multilabel_blocks(N_TRAIN + N_TEST, random_state=seed)
     X, X_test = toy.data[:N_TRAIN], toy.data[N_TRAIN:]
     Y, Y_test = toy.target[:N_TRAIN], toy.target[N_TRAIN:]
     flips = flip_labels(Y, FLIPPED, random_state=seed)
     murky = hide_rows(flips.labels, 1 - LABELED, random_state=seed).labels
-    console.print(
+    say(
         f"Built-in data: {N_TRAIN} training and {N_TEST} test samples, "
         f"{X.shape[1]} features, {Y.shape[1]} labels that overlap.\n"
         f"{LABELED:.0%} of the training samples keep their labels, and {FLIPPED:.0%} "
@@ -99,15 +97,14 @@ def run_demo(output, seed, force):
         best=range(1, len(report) + 1),
     )
     winner = max(rows, key=lambda row: row[3])[0]
-    console.print(f"Best average precision: {winner}.")
+    say(f"Best average precision: {winner}.")
     best = fitted["NMLSDR + semi-supervised ML-kNN"]
-    console.print(_cleaning_line(flips, murky, best[-1].transduction_))
-    _write(files, fitted, X_test, Y_test, rows, list(report), force)
-    console.print(f"Picture, summary and fitted model are in {output}/")
+    say(_cleaning_line(flips, murky, best[-1].transduction_))
+    _write(output, fitted, X_test, Y_test, rows, list(report))
+    say(f"Picture, summary and fitted model are in {output.path}/")
 
 
-def _write(files, fitted, X_test, Y_test, rows, measures, force):
-    picture, summary, model_file = files
+def _write(output, fitted, X_test, Y_test, rows, measures):
     embeddings = {
         name.split(" + ")[0]: model[:-1].transform(X_test)
         for name, model in reversed(fitted.items())
@@ -119,10 +116,9 @@ def _write(files, fitted, X_test, Y_test, rows, measures, force):
         names=[f"label {j + 1}" for j in range(Y_test.shape[1])],
         title="Test samples, projected by what was learned from murky labels",
     )
-    with atomic_path(picture, force=force) as path:
-        figure.savefig(path, dpi=150)
     results = {row[0]: dict(zip(measures, row[1:])) for row in rows}
-    with atomic_path(summary, force=force) as path:
-        path.write_text(json.dumps(results, indent=1) + "\n")
-    best = fitted["NMLSDR + semi-supervised ML-kNN"]
-    io.save(best, model_file, force=force)
+    with output.writing() as folder:
+        picture, saved, summary = (folder / name for name in FILES)
+        figure.savefig(picture, dpi=150)
+        io.save(fitted["NMLSDR + semi-supervised ML-kNN"], saved)
+        write_text(summary, json.dumps(results, indent=1) + "\n")

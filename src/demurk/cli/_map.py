@@ -4,7 +4,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 import json
-import sys
 import time
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,17 +16,21 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from demurk.cli._console import console
+from demurk.cli._console import console, note, say
 from demurk.cli._input import TABLES, as_frame, read_input
+from demurk.cli._output import files_read
 from demurk.cli._reduce import _missing, _named_labels
 from demurk.manifold import embed_weights
 from demurk.projection import MDDM, NMLSDR
 from demurk.propagation import NoisyLabelPropagation
-from demurk.utils._files import atomic_path, refuse_overwrite
+from demurk.utils._files import OutputFolder, write_text
 from demurk.viz import plot_embeddings, save_page
 from demurk.viz._packing import align_embeddings, read_embeddings
 
-__all__ = ["MAPS", "WEIGHTS", "map_file"]
+__all__ = ["FILES", "MAPS", "WEIGHTS", "map_file"]
+
+# The summary comes last: where it is, all files of its run are there.
+FILES = ("map.html", "map.png", "summary.json")
 
 # The paper recommends to look at several shares of the features.
 WEIGHTS = (1.0, 0.9, 0.5, 0.1)
@@ -102,11 +105,8 @@ def map_file(
         Further options of `read_input`.
     """
     chosen = [_known(name) for name in methods]
-    output = Path(output)
-    page, picture, summary = files = [
-        output / name for name in ("map.html", "map.png", "summary.json")
-    ]
-    refuse_overwrite(files, force)
+    read = files_read(source, data_home=reading.get("data_home"))
+    output = OutputFolder(output, FILES, read=read, force=force)
     drop = [*drop] if text is None else [*drop, text]
     data = read_input(source, drop=drop, **reading)
     samples = None if text is None else _texts(source, text, len(data.target))
@@ -123,14 +123,12 @@ def map_file(
             cleaned = model.fit(X, y).transduction_
     facts = _summary(data, maps, seconds, np.asarray(y), cleaned)
     figure = plot_embeddings(maps, y, title=data.name)
-    save_page(
-        page, maps, y, cleaned=cleaned, samples=samples, title=data.name, force=force
-    )
-    with atomic_path(picture, force=force) as path:
-        figure.savefig(path, dpi=150)
-    with atomic_path(summary, force=force) as path:
-        path.write_text(json.dumps(facts, indent=1) + "\n")
-    console.print(_report(facts, page))
+    with output.writing() as folder:
+        page, picture, summary = (folder / name for name in FILES)
+        save_page(page, maps, y, cleaned=cleaned, samples=samples, title=data.name)
+        figure.savefig(picture, dpi=150)
+        write_text(summary, json.dumps(facts, indent=1) + "\n")
+    say(_report(facts, output.files[0]))
 
 
 def _known(name):
@@ -192,7 +190,7 @@ def _timed(name, seconds):
     else:
         yield
     seconds[name] = round(time.perf_counter() - begun, 3)
-    print(f"{name} ({seconds[name]:.1f} s)", file=sys.stderr)
+    note(f"{name} ({seconds[name]:.1f} s)")
 
 
 def _summary(data, maps, seconds, given, cleaned):

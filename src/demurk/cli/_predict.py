@@ -3,7 +3,6 @@
 # Authors: The demurk developers
 # SPDX-License-Identifier: BSD-3-Clause
 
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,14 +15,15 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from demurk import io
-from demurk.cli._clean import _read, _refuse_source
-from demurk.cli._console import console, shown_progress
+from demurk.cli._clean import _read
+from demurk.cli._console import note, say, shown_progress
 from demurk.cli._input import _is_table, as_frame, read_input
-from demurk.cli._reduce import _named_labels, _write_csv
+from demurk.cli._output import beside, files_read, table_of, write_table
+from demurk.cli._reduce import _named_labels
 from demurk.datasets._tables import _parquet_columns, _text_columns, table_bunch
 from demurk.multilabel import MurkyClassifier
 from demurk.registry import get_method
-from demurk.utils._files import refuse_overwrite
+from demurk.utils._files import OutputFolder, atomic_path, check_outputs
 
 __all__ = ["choose_classifier", "predict_file"]
 
@@ -93,17 +93,20 @@ def _train_and_predict(classifier, source, train, output, force, reading):
             f"{output} is a name for the model: name the table, such as "
             f"{output.with_suffix('.csv')}."
         )
-    for original in filter(None, (source, train)):
-        _refuse_source(original, [output, saved])
-    refuse_overwrite([output, saved], force)
+    read = files_read(source, train, data_home=reading["data_home"])
+    # The table comes last: where it is, it is of the model beside it.
+    folder = OutputFolder(
+        output.parent, (saved.name, output.name), read=read, force=force
+    )
     data = _training(source, train, reading)
     model = _pipeline(classifier, data.X)
     with shown_progress(model):
         model.fit(data.X, data.Y)
     table = _predictions(model, data, with_given=train is None)
-    io.save(model, saved, force=force)
-    _write_csv(table, output, force)
-    console.print(_story(model[-1], data, output, saved), markup=False, soft_wrap=True)
+    with folder.writing() as place:
+        io.save(model, place / saved.name)
+        write_table(table, place / output.name)
+    say(_story(model[-1], data, output, saved))
 
 
 def choose_classifier(method=None, n_jobs=None, seed=None, **options):
@@ -164,10 +167,9 @@ def _training(source, train, reading):
     X, Y, labeled = as_frame(read.data), _named_labels(read.data), read.labels.labeled
     if read.left_out:
         columns = ", ".join(f"{name!r} ({why})" for name, why in read.left_out.items())
-        print(
+        note(
             f"Left out, not usable as features: {columns}; name one as --categorical "
-            "to use it.",
-            file=sys.stderr,
+            "to use it."
         )
     if not labeled.any():
         raise ValueError(
@@ -261,8 +263,8 @@ def _named_features(path, names):
 
 def _use_model(path, source, output, force, data_home):
     """Predict with a saved model."""
-    _refuse_source(source, [output])
-    refuse_overwrite([output], force)
+    read = files_read(path, source, data_home=data_home)
+    check_outputs([output], read=read, force=force)
     model = io.load(path)
     if not hasattr(model, "predict_proba"):
         raise ValueError(
@@ -273,8 +275,9 @@ def _use_model(path, source, output, force, data_home):
     n_features = getattr(model, "n_features_in_", None)
     X = _new_features(source, names, n_features, data_home)
     table = _table(model.classes_, model.predict(X), model.predict_proba(X))
-    _write_csv(pd.DataFrame(table), output, force)
-    console.print(f"{X.shape[0]} predictions written to {output}")
+    with atomic_path(output, force=force) as temporary:
+        write_table(table_of(table), temporary)
+    say(f"{X.shape[0]} predictions written to {output}")
 
 
 def _predictions(model, data, with_given):
@@ -290,24 +293,25 @@ def _predictions(model, data, with_given):
         proba[known] = classifier._probabilities(out_of_sample)
     table = _table(classifier.classes_, predicted, proba)
     if with_given:
-        table |= _given(classifier.classes_, data.Y)
-    return pd.DataFrame(table)
+        table += _given(classifier.classes_, data.Y)
+    return table_of(table)
 
 
 def _table(classes, predicted, proba):
     names = [str(name) for name in classes]
     if predicted.ndim == 1:
-        table = {"predicted": predicted}
+        columns = [("predicted", predicted)]
     else:
-        table = dict(zip(names, predicted.T))
-    return table | {f"{name}: probability": p for name, p in zip(names, proba.T)}
+        columns = [*zip(names, predicted.T)]
+    return [*columns, *zip(beside(names, "probability"), proba.T)]
 
 
 def _given(classes, Y):
     if not isinstance(Y, pd.DataFrame):
-        return {"given": Y}
+        return [("given", Y)]
     cells = Y.astype("Int64").mask(Y == -1)
-    return {f"{name}: given": cells[name] for name in map(str, classes)}
+    names = [str(name) for name in classes]
+    return [*zip(beside(names, "given"), (cells[name] for name in names))]
 
 
 def _story(classifier, data, output, saved):

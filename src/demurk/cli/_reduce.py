@@ -4,7 +4,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -14,35 +13,42 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from demurk import io
-from demurk.cli._console import console, shown_progress
+from demurk.cli._console import note, say, shown_progress
 from demurk.cli._input import as_frame, read_input
+from demurk.cli._output import (
+    beside,
+    choose_neighbors,
+    files_read,
+    table_of,
+    write_table,
+)
 from demurk.multilabel import SemiSupervisedMLkNN
 from demurk.registry import get_method
-from demurk.utils._files import atomic_path, refuse_overwrite
+from demurk.utils._files import OutputFolder, write_text
 from demurk.viz import plot_embedding
 
-__all__ = ["reduce_file"]
+__all__ = ["FILES", "reduce_file"]
 
-
-def _write_csv(frame, path, force):
-    with atomic_path(path, force=force) as temporary:
-        frame.to_csv(temporary, index=False, float_format="%.6g")
+# The summary comes last: where it is, all files of its run are there.
+FILES = ("embedding.csv", "labels.csv", "embedding.png", "model.skops", "summary.json")
 
 
 def _build(X, method, n_components, n_neighbors, scale):
     """Impute if needed, scale, reduce, classify."""
     reducer = get_method(method, task="reduce").load()(n_components)
-    known, given = reducer.get_params(), {"n_jobs": -1, "random_state": 0}
+    search, sentence = choose_neighbors(X)
+    options = {"neighbors": search, "n_jobs": -1}
     if n_neighbors is not None:
-        given["n_neighbors"] = n_neighbors
-    reducer.set_params(**{k: given[k] for k in given if k in known})
+        options["n_neighbors"] = n_neighbors
+    known, given = reducer.get_params(), options | {"random_state": 0}
+    reducer.set_params(**{key: given[key] for key in given if key in known})
+    if sentence:
+        note(sentence)
     values = X.data if issparse(X) else X.to_numpy()
     steps = [SimpleImputer()] if np.isnan(values).any() else []
     if scale:
         steps.append(StandardScaler(with_mean=not issparse(X)))
-    classifier = SemiSupervisedMLkNN(
-        *() if n_neighbors is None else (n_neighbors,), n_jobs=-1
-    )
+    classifier = SemiSupervisedMLkNN(**options)
     return make_pipeline(*steps, reducer, classifier)
 
 
@@ -58,10 +64,8 @@ def reduce_file(
     **reading,
 ):
     """Reduce, clean and classify a labelled data set; write everything to a folder."""
-    names = ["embedding.csv", "labels.csv", "embedding.png", "summary.json"]
-    output = Path(output)
-    files = [output / name for name in [*names, "model.skops"]]
-    refuse_overwrite(files, force)
+    read = files_read(source, data_home=reading.get("data_home"))
+    output = OutputFolder(output, FILES, read=read, force=force)
     data = read_input(source, **reading)
     X, Y = as_frame(data), _named_labels(data)
     model = _build(X, method, n_components, n_neighbors, scale)
@@ -69,19 +73,21 @@ def reduce_file(
         model.fit(X, Y)
     Z, cleaned = model[:-1].transform(X), model[-1].transduction_
     summary = _summary(data, method, Z, np.asarray(Y), cleaned)
+    summary["neighbors"] = model[-1].neighbors
     axes = [f"component_{j + 1}" for j in range(Z.shape[1])]
-    _write_csv(pd.DataFrame(Z, columns=axes), files[0], force)
-    _write_csv(_label_table(np.asarray(Y), cleaned, model[-1]), files[1], force)
-    with atomic_path(files[2], force=force) as path:
-        _picture(Z, cleaned, data.name, method, model[-1]).savefig(path, dpi=150)
-    with atomic_path(files[3], force=force) as path:
-        path.write_text(json.dumps(summary, indent=1) + "\n")
-    io.save(model, files[4], force=force)
-    console.print(
+    figure = _picture(Z, cleaned, data.name, method, model[-1])
+    with output.writing() as folder:
+        table, labels, picture, saved, facts = (folder / name for name in FILES)
+        write_table(pd.DataFrame(Z, columns=axes), table)
+        write_table(_label_table(np.asarray(Y), cleaned, model[-1]), labels)
+        figure.savefig(picture, dpi=150)
+        io.save(model, saved)
+        write_text(facts, json.dumps(summary, indent=1) + "\n")
+    say(
         f"{data.name}: {summary['n_features']} features reduced to {Z.shape[1]} by "
         f"{method}. {summary['completed']} missing labels completed, "
         f"{summary['overruled']} of {summary['given']} given labels overruled.\n"
-        f"Embedding, cleaned labels, picture and model are in {output}/"
+        f"Embedding, cleaned labels, picture and model are in {output.path}/"
     )
 
 
@@ -114,14 +120,13 @@ def _summary(data, method, Z, given, cleaned):
 def _label_table(given, cleaned, classifier):
     """Given, cleaned and soft labels side by side."""
     soft = classifier.label_distributions_
+    names = [str(name) for name in classifier.classes_]
     if given.ndim == 1:
-        table = {"given": given, "cleaned": cleaned}
+        columns = [("given", given), ("cleaned", cleaned)]
     else:
-        table = {}
-        for name, before, after in zip(classifier.classes_, given.T, cleaned.T):
-            table |= {name: before, f"{name}: cleaned": after}
-    table |= {f"{name}: soft": s for name, s in zip(classifier.classes_, soft.T)}
-    return pd.DataFrame(table)
+        pairs = zip(zip(names, given.T), zip(beside(names, "cleaned"), cleaned.T))
+        columns = [column for pair in pairs for column in pair]
+    return table_of([*columns, *zip(beside(names, "soft"), soft.T)])
 
 
 def _picture(Z, cleaned, name, method, classifier):

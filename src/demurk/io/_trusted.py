@@ -23,9 +23,9 @@ __all__ = [
 # What the fitted estimators of the registry hold besides arrays, and each other.
 HELPERS = {
     "demurk.audit._suspects.Evidence",
-    "demurk.honest._features.FeatureViews",
-    "demurk.honest._forest.HonestForest",
-    "demurk.honest._kernel_ridge.LeaveOneOutKernelRidge",
+    "demurk.out_of_sample._features.FeatureViews",
+    "demurk.out_of_sample._forest.OutOfSampleForest",
+    "demurk.out_of_sample._kernel_ridge.LeaveOneOutKernelRidge",
     "demurk.multilabel._murky_linear.SparseLogistic",
     "demurk.multilabel._murky_members.OwnMember",
 }

@@ -4,11 +4,31 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 import os
+import shutil
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 
-__all__ = ["atomic_path", "refuse_overwrite"]
+from demurk.utils._staging import (
+    NEW,
+    keep_rights,
+    link_rest,
+    put_in_place,
+    swap,
+    sync,
+    workshop,
+)
+
+__all__ = [
+    "OutputFolder",
+    "atomic_path",
+    "check_outputs",
+    "refuse_overwrite",
+    "write_text",
+]
+
+# What every command needs at least: a picture, a page or a model.
+ROOM = 16_000_000
 
 
 def refuse_overwrite(paths, force):
@@ -21,6 +41,70 @@ def refuse_overwrite(paths, force):
         )
 
 
+def check_outputs(files, *, read=(), force=False, room=0):
+    """Raise before any work is done if these files must not or cannot be written.
+
+    Parameters
+    ----------
+    files : sequence of path-like
+        What will be written.
+    read : sequence of path-like, default=()
+        What the command reads. It is never replaced, not even by force and not under
+        another name.
+    force : bool, default=False
+        Whether other existing files may be replaced.
+    room : int, default=0
+        Bytes that will be needed beyond `ROOM`.
+    """
+    read = [path for path in map(Path, read) if path.exists()]
+    for path in map(Path, files):
+        for source in read:
+            if path.exists() and path.samefile(source):
+                raise ValueError(
+                    f"{source} is the data itself and would be replaced by the output: "
+                    "choose another folder or name."
+                )
+        if path.exists() and not path.is_file():
+            raise ValueError(f"{path} is no file: choose another name for the output.")
+    refuse_overwrite(files, force)
+    for folder in {_existing(path) for path in files}:
+        _check_folder(folder, room)
+
+
+def _existing(path):
+    """The folder that a file goes to, or the nearest one that exists."""
+    folder = Path(os.path.realpath(path)).parent
+    while not folder.exists():
+        folder = folder.parent
+    return folder
+
+
+def _check_folder(folder, room):
+    if not folder.is_dir():
+        raise ValueError(
+            f"{folder} is a file, so no output can be put in it: choose another folder."
+        )
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise ValueError(
+            f"Nothing can be written to {folder} ({error.strerror}): choose another "
+            "folder."
+        ) from error
+    free, needed = shutil.disk_usage(folder).free, ROOM + room
+    if free < needed:
+        raise ValueError(
+            f"{folder} has {free / 1e6:,.0f} MB left and about {needed / 1e6:,.0f} MB "
+            "are needed: make room or choose another folder."
+        )
+
+
+def write_text(path, text):
+    """Write UTF-8; what a file name may hold and a text may not is spelled out."""
+    path.write_bytes(text.encode("utf-8", "backslashreplace"))
+
+
 @contextmanager
 def atomic_path(path, *, force=False):
     """Give a temporary path that becomes `path` only if the block succeeds.
@@ -28,29 +112,111 @@ def atomic_path(path, *, force=False):
     Parameters
     ----------
     path : path-like
-        Final place; its folder is made if needed.
+        Final place; its folder is made if needed. A link stays, and what it points to
+        is replaced.
     force : bool, default=False
-        Whether an existing file may be replaced.
+        Whether an existing file may be replaced; it hands down its rights.
 
     Yields
     ------
     temporary : Path
-        Where to write; same folder and suffix as `path`.
+        Where to write; same name and file system as `path`.
     """
-    path = Path(path)
     refuse_overwrite([path], force)
+    path = Path(os.path.realpath(path))
+    if path.exists() and not path.is_file():
+        raise ValueError(f"{path} is no file: choose another name for the output.")
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(
-        dir=path.parent, prefix=f".{path.stem}-", suffix=path.suffix
-    )
-    os.close(handle)
-    temporary = Path(name)
-    try:
+    with workshop(path.parent) as place:
+        temporary = place / NEW / path.name
         yield temporary
-        # mkstemp makes private files; give this one the usual rights.
-        mask = os.umask(0)
-        os.umask(mask)
-        temporary.chmod(0o666 & ~mask)
+        keep_rights(path, temporary)
+        sync(temporary)
         os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
+        sync(path.parent)
+
+
+class OutputFolder:
+    """Several files that belong together: a reader finds all old ones or all new ones.
+
+    The folder is made anew beside the old one and swapped for it in one step. Files of
+    other names are in the new one too, as they were. A folder that cannot be swapped
+    (the one we are in, a mount point, one whose files cannot be linked) stays, and its
+    files are replaced one by one: the last one of `names` goes first and comes last.
+
+    Parameters
+    ----------
+    path : path-like
+        The folder; made if needed. A link to a folder stays one.
+    names : sequence of str
+        Files that will be written, all of them.
+    read, force, room
+        As in `check_outputs`, which is called at once.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from demurk.utils._files import OutputFolder
+    >>> with tempfile.TemporaryDirectory() as parent:
+    ...     output = OutputFolder(Path(parent) / "out", ["a.txt", "b.txt"])
+    ...     with output.writing() as folder:
+    ...         for name in output.names:
+    ...             _ = (folder / name).write_text("new")
+    ...     sorted(path.name for path in output.path.iterdir())
+    ['a.txt', 'b.txt']
+    """
+
+    def __init__(self, path, names, *, read=(), force=False, room=0):
+        self.path, self.names, self.force = Path(path), tuple(names), force
+        if self.path.exists() and not self.path.is_dir():
+            raise ValueError(
+                f"{path} is a file, so no output can be put in it: choose another "
+                "folder."
+            )
+        check_outputs(self.files, read=read, force=force, room=room)
+
+    @property
+    def files(self):
+        """Where the files will be."""
+        return [self.path / name for name in self.names]
+
+    @contextmanager
+    def writing(self):
+        """Give a folder to write to; its files appear if the block succeeds."""
+        # Another run may have come first.
+        refuse_overwrite(self.files, self.force)
+        target = Path(os.path.realpath(self.path))
+        target.parent.mkdir(parents=True, exist_ok=True)
+        stays = target.exists() and _must_stay(target)
+        with workshop(
+            target if stays else target.parent, None if stays else target, self.names
+        ) as place:
+            new = place / NEW
+            yield new
+            for name in self.names:
+                keep_rights(target / name, new / name)
+                sync(new / name)
+            self._take_place(place, target, stays)
+
+    def _take_place(self, place, target, stays):
+        refuse_overwrite(self.files, self.force)
+        if not stays:
+            keep_rights(target, place / NEW)
+            if not target.exists() or link_rest(target, place / NEW, self.names):
+                sync(place / NEW)
+                try:
+                    swap(place, target)
+                    return
+                except OSError:
+                    pass
+        put_in_place(place / NEW, target, self.names)
+
+
+def _must_stay(folder):
+    """Whether a folder cannot be swapped, or someone would be left in the old one."""
+    return (
+        os.path.ismount(folder)
+        or Path(os.path.realpath(".")).is_relative_to(folder)
+        or not os.access(folder.parent, os.W_OK | os.X_OK)
+    )

@@ -176,6 +176,8 @@ def zipped(content):
     if isinstance(content, np.ndarray):
         content = np.ascontiguousarray(content).tobytes()
     elif not isinstance(content, bytes):
-        content = json.dumps(content, ensure_ascii=False).encode()
+        # JSON knows half a letter by the name that Python gives it.
+        text = json.dumps(content, ensure_ascii=False)
+        content = text.encode("utf-8", "backslashreplace")
     # Without a time stamp, the same input gives the same text.
     return base64.b64encode(gzip.compress(content, 6, mtime=0)).decode("ascii")

@@ -10,7 +10,7 @@ from importlib.resources import files
 
 import numpy as np
 
-from demurk.utils._files import atomic_path
+from demurk.utils._files import atomic_path, write_text
 from demurk.utils._optional import import_optional
 from demurk.viz._packing import (
     align_embeddings,
@@ -23,6 +23,19 @@ from demurk.viz._packing import (
 from demurk.viz._static import EXTRA, NO_LABEL, PALETTE, SHAPES
 
 __all__ = ["embedding_page", "save_page"]
+
+# What the page calls samples whose given labels differ from the cleaned ones.
+WORDS = {
+    "heading": "Changed labels",
+    "search": "Search changed samples",
+    "list": "Samples whose given and cleaned labels differ",
+    "only": "only changed",
+    "count": "changed by cleaning",
+    "changed": "overruled",
+    "kept": "kept",
+    "change": "Change",
+    "after": "Cleaned",
+}
 
 # What the numbers in the columns `fill` and `line` stand for; the page's script knows
 # these places.
@@ -39,6 +52,7 @@ def embedding_page(
     scores=None,
     title=None,
     report=None,
+    words=None,
 ):
     """Make an interactive page of one or several maps of the same samples.
 
@@ -67,6 +81,9 @@ def embedding_page(
         Title of the page.
     report : str, default=None
         HTML put below the map as it is, for findings in words and tables.
+    words : dict of str to str, default=None
+        Other words for what differs between `labels` and `cleaned`. Keys are "heading",
+        "search", "list", "only", "count", "changed", "kept", "change" and "after".
 
     Returns
     -------
@@ -105,6 +122,7 @@ def embedding_page(
     n_samples = len(next(iter(maps.values())))
     read = read_page_labels(labels, cleaned, names, n_samples)
     caption, stops = _stops(list(maps))
+    words = _words(words)
     data = {
         "n": n_samples,
         "names": read.names,
@@ -118,6 +136,7 @@ def embedding_page(
         "scores": _scores(scores, n_samples),
         "colors": COLORS,
         "shapes": SHAPES,
+        "words": words,
     }
     return _fill_template(title or "Map of samples", data, report, n_samples)
 
@@ -159,8 +178,17 @@ def save_page(path, embeddings, labels, *, force=False, **options):
     """
     page = embedding_page(embeddings, labels, **options)
     with atomic_path(path, force=force) as temporary:
-        temporary.write_text(page, encoding="utf-8")
+        write_text(temporary, page)
     return type(temporary)(path)
+
+
+def _words(words):
+    unknown = sorted(set(words or ()) - set(WORDS))
+    if unknown:
+        raise ValueError(
+            f"words has the key '{unknown[0]}'; choose from {', '.join(WORDS)}."
+        )
+    return WORDS | (words or {})
 
 
 def _unless(absent, table):
@@ -261,6 +289,7 @@ def _fill_template(title, data, report, n_samples):
             for name in ("samples.js", "map.js", "list.js", "page.js")
         ),
         "report": f'<section class="report">{report}</section>' if report else "",
+        **{key: html.escape(word) for key, word in data["words"].items()},
     }
     template = (web / "page.html").read_text("utf-8")
     return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], template)

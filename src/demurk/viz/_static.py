@@ -76,10 +76,14 @@ def plot_embedding(embedding, labels, *, names=None, title=None, size=14, ax=Non
     Z = np.asarray(embedding)
     read = read_page_labels(labels, None, names, len(Z))
     _draw(ax, Z, read.given, size, title)
-    handles = _handles(plt, read)
-    if len(handles) <= 12:
-        ax.legend(handles=handles, frameon=False, fontsize="small", loc="best")
+    _legend(plt, ax, read, 12, loc="best")
     return ax
+
+
+def _as_it_is(text, content):
+    """Show what the user named letter by letter: "$" begins no formula."""
+    text.set(usetex=False, parse_math=False)
+    text.set_text(str(content).encode("utf-8", "backslashreplace").decode())
 
 
 def _draw(ax, Z, Y, size, title):
@@ -108,20 +112,26 @@ def _draw(ax, Z, Y, size, title):
                 linewidths=0,
             )
     if title:
-        ax.set_title(title, fontsize="medium", loc="left")
+        _as_it_is(ax.set_title("", fontsize="medium", loc="left"), title)
     ax.set(xticks=[], yticks=[])
     ax.spines[:].set_color("#D8D8D8")
 
 
-def _handles(plt, read):
-    """Entries of the legend: one per label, and one for points without any."""
+def _legend(plt, parent, read, most, loc):
+    """An entry per label, and one for points without any, unless there are too many."""
     looks = [(name, *look_of(label)) for label, name in enumerate(read.names)]
     if not read.given.any(axis=1).all():
         looks.append(("no label", NO_LABEL, "o"))
-    return [
-        plt.Line2D([], [], ls="", color=color, marker=marker, label=name)
-        for name, color, marker in looks
+    if len(looks) > most:
+        return
+    # Names come last: matplotlib leaves out entries that begin with an underscore.
+    handles = [
+        plt.Line2D([], [], ls="", color=color, marker=marker, label="label")
+        for _, color, marker in looks
     ]
+    legend = parent.legend(handles=handles, frameon=False, fontsize="small", loc=loc)
+    for text, (name, *_) in zip(legend.get_texts(), looks):
+        _as_it_is(text, name)
 
 
 def plot_embeddings(embeddings, labels, *, names=None, title=None):
@@ -173,14 +183,7 @@ def plot_embeddings(embeddings, labels, *, names=None, title=None):
     size = np.clip(14 * np.sqrt(2000 / n_samples), 1, 14)
     for ax, (name, Z) in zip(axes.flat, maps.items()):
         _draw(ax, Z, read.given, size, name)
-    handles = _handles(plt, read)
-    if len(handles) <= MOST_ENTRIES:
-        figure.legend(
-            handles=handles,
-            frameon=False,
-            fontsize="small",
-            loc="outside right upper",
-        )
+    _legend(plt, figure, read, MOST_ENTRIES, loc="outside right upper")
     if title:
-        figure.suptitle(title, fontsize="large", x=0.01, ha="left")
+        _as_it_is(figure.suptitle("", fontsize="large", x=0.01, ha="left"), title)
     return figure

@@ -14,7 +14,7 @@ from demurk.benchmark import (
     load_protocol,
     read_results,
 )
-from demurk.cli import _bench, main
+from demurk.cli import _bench, _console, main
 from demurk.cli._bench import BenchProgress, duration
 
 KIND = """
@@ -171,7 +171,8 @@ def test_mistakes_are_explained_in_one_line(
 def test_a_terminal_shows_what_runs(monkeypatch):
     out = io.StringIO()
     terminal = Console(file=out, force_terminal=True, width=100, highlight=False)
-    monkeypatch.setattr(_bench, "console", terminal)
+    for module in (_bench, _console):
+        monkeypatch.setattr(module, "console", terminal)
     protocol = _protocol.Protocol(
         "mine", "m.f", ("score",), 12, {"d": {}}, {"A": {}}, title="T"
     )
@@ -192,6 +193,18 @@ def test_a_terminal_shows_what_runs(monkeypatch):
     # Ten tasks of thirty seconds each, two at a time.
     assert "2 of 12 done, 1 failed, about 2 min left, 5 kept from before" in shown
     assert "\n  A on d, seed 2 (0 s)\n" in shown and "and 1 more" in shown
+
+
+def test_a_report_never_replaces_what_a_protocol_reads(folder, reports, capsys):
+    data = folder / "mine.csv"
+    data.write_text("a,b")
+    text = MINE.replace("one = {base = 1}", 'one = {base = 1, file = "mine.csv"}')
+    (folder / "mine.toml").write_text(text)
+    assert run("mine.toml --out .") == 2
+    assert "mine.csv is the data itself" in capsys.readouterr().err
+    assert data.read_text() == "a,b" and reports == []
+    assert run("mine.toml --out mine.csv") == 2
+    assert "mine.csv is a file" in capsys.readouterr().err
 
 
 def test_durations():

@@ -55,9 +55,12 @@ def test_page_picture_and_summary(songs, tmp_path, capsys):
 
 def test_what_the_page_gets(songs, tmp_path, monkeypatch):
     seen = {}
-    monkeypatch.setattr(
-        module, "save_page", lambda path, *args, **options: seen.update(options)
-    )
+
+    def save_page(path, *args, **options):
+        path.write_text("a page")
+        seen.update(options)
+
+    monkeypatch.setattr(module, "save_page", save_page)
     map_file(str(songs), tmp_path / "out", methods=["MDDM"], text="title")
     assert seen["samples"][:2] == ["song, 0", "song, 1"]
     frame = pd.read_csv(songs)
@@ -88,7 +91,8 @@ def test_nothing_is_overwritten_or_half_written(songs, tmp_path, monkeypatch):
     with pytest.raises(OSError, match="disk full"):
         map_file(str(songs), out, methods=["PCA"], drop=["title"], force=True)
     assert (out / "map.png").read_text() == "mine"
-    assert sorted(path.name for path in out.iterdir()) == ["map.html", "map.png"]
+    assert [path.name for path in out.iterdir()] == ["map.png"]
+    assert [path.name for path in tmp_path.iterdir() if path.name[0] == "."] == []
 
 
 def test_one_class_per_sample_by_name(tmp_path):

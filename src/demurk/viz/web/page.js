@@ -5,6 +5,7 @@
 
 const packed = JSON.parse(document.getElementById("data").textContent);
 const plotItem = JSON.parse(document.getElementById("plot-item").textContent);
+const { words } = packed; // what a difference between the labels is called
 const $ = (id) => document.getElementById(id);
 const number = (value) => value.toLocaleString("en");
 const PER_SHAPE = 8, OTHER = 8; // colours of the palette, and the one all others share
@@ -77,8 +78,8 @@ const GROUPINGS = {
     rows() {
       const count = samples.changed.reduce((sum, value) => sum + value, 0);
       return [
-        { key: 1, name: "overruled", count, look: CHANGED },
-        { key: 0, name: "kept", count: n - count, look: NOTHING },
+        { key: 1, name: words.changed, count, look: CHANGED },
+        { key: 0, name: words.kept, count: n - count, look: NOTHING },
       ];
     },
     of: (i, key) => samples.changed[i] === key,
@@ -167,7 +168,7 @@ function describe(i) {
         ...pills(kept),
       ]
       : [element("span", { class: "note" }, given.length ? "the same" : "no label")];
-    facts.push(...line("cleaned", ...content));
+    facts.push(...line(words.after.toLowerCase(), ...content));
   }
   if (samples.scores) facts.push(...line("score", samples.scores[i].toPrecision(3)));
   return [
@@ -276,7 +277,7 @@ function setUp() {
   $("facts").textContent = [
     `${number(n)} samples`, `${number(names.length)} labels`,
     `${number(sets)} label sets`,
-    ...(samples.cleaned ? [`${number(length)} changed by cleaning`] : []),
+    ...(samples.cleaned ? [`${number(length)} ${words.count}`] : []),
   ].join(" · ");
   document.body.classList.toggle("cleaned", Boolean(samples.cleaned));
   $("caption").textContent = packed.caption;
@@ -291,12 +292,12 @@ function setUp() {
       onclick: () => showStop(k),
     }, name)));
   const again = () => { showRows(); update(); };
-  buttons($("source"), [["given", "Given"], ["cleaned", "Cleaned"]], "given", (key) => {
+  buttons($("source"), [["given", "Given"], ["cleaned", words.after]], "given", (key) => {
     state.labels = samples[key];
     state.chosen.set.clear();
     again();
   });
-  const ways = [["label", "Label"], ["set", "Label set"], ["change", "Change"]];
+  const ways = [["label", "Label"], ["set", "Label set"], ["change", words.change]];
   buttons($("by"), samples.cleaned ? ways : ways.slice(0, 2), "label", (key) => {
     state.by = key;
     $("search").value = "";

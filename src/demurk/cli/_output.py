@@ -1,0 +1,125 @@
+"""What the commands write: tables that are safe to open, and what was read for them."""
+
+# Authors: The demurk developers
+# SPDX-License-Identifier: BSD-3-Clause
+
+from importlib.util import find_spec
+from pathlib import Path
+
+import pandas as pd
+from scipy.sparse import issparse
+
+from demurk.datasets._catalogue import (
+    catalogue,
+    data_folders,
+    find_file,
+    needed_files,
+)
+from demurk.utils._files import write_text
+
+__all__ = [
+    "beside",
+    "choose_neighbors",
+    "csv_text",
+    "files_read",
+    "free_name",
+    "guarded",
+    "safe_table",
+    "table_of",
+    "write_table",
+]
+
+# Exact search in so many samples takes a minute or so on two cores.
+EXACT_ROWS = 50_000
+# A spreadsheet takes a cell that begins so for a formula and runs it.
+FORMULA = tuple("=+-@\t\r\n＝＋－＠")
+
+
+def guarded(cell):
+    """Text that no spreadsheet runs: an apostrophe goes before a formula."""
+    if not isinstance(cell, str) or not cell.startswith(FORMULA):
+        return cell
+    try:
+        float(cell)
+    except ValueError:
+        return f"'{cell}"
+    return cell
+
+
+def free_name(name, taken):
+    """A name for a column of ours that no column of the user's has."""
+    while name in taken:
+        name += " (2)"
+    return name
+
+
+def beside(names, word):
+    """Names of columns that say something about each label."""
+    taken = set(names)
+    return [free_name(f"{name}: {word}", taken) for name in names]
+
+
+def table_of(columns):
+    """A frame of (name, values); values of the same name stay apart."""
+    names, values = zip(*columns)
+    frame = pd.DataFrame(dict(enumerate(values)))
+    return frame.set_axis(list(names), axis=1)
+
+
+def safe_table(frame):
+    """A table of ours in which text from the user cannot become a formula."""
+    frame = frame.set_axis([guarded(str(name)) for name in frame.columns], axis=1)
+    for j, kind in enumerate(frame.dtypes):
+        if not pd.api.types.is_numeric_dtype(kind):
+            frame.isetitem(j, frame.iloc[:, j].astype(object).map(guarded))
+    return frame
+
+
+def csv_text(frame, **options):
+    """A table as text in which no cell breaks a line."""
+    text = frame.to_csv(lineterminator="\n", **options)
+    # Only characters of the line's own end are quoted in a cell.
+    return frame.to_csv(lineterminator="\r\n", **options) if "\r" in text else text
+
+
+def write_table(frame, path):
+    """Write a table of ours as CSV."""
+    text = csv_text(safe_table(frame), index=False, float_format="%.6g")
+    write_text(path, text)
+
+
+def files_read(*sources, data_home=None):
+    """Every file that is read for these files, models and data set names."""
+    found = []
+    for source in filter(None, sources):
+        if Path(source).is_file():
+            found.append(Path(source))
+        elif source in catalogue():
+            entry, folders = catalogue()[source], data_folders(data_home)
+            needed = {file for s in entry["splits"] for file in needed_files(entry, s)}
+            files = (find_file(source, file, folders) for file in sorted(needed))
+            found += filter(None, files)
+    # Names of labels lie beside an ARFF file.
+    folders = dict.fromkeys(path.parent for path in found)
+    return [*found, *(xml for folder in folders for xml in folder.glob("*.xml"))]
+
+
+def choose_neighbors(X):
+    """How neighbours are searched among so many samples, and a sentence about it.
+
+    Returns
+    -------
+    neighbors : {"exact", "approx"}
+        What estimators are told.
+    sentence : str
+        What the user is told; empty for exact search.
+    """
+    if X.shape[0] <= EXACT_ROWS or issparse(X):
+        return "exact", ""
+    more = f"more than {EXACT_ROWS:,} samples"
+    if find_spec("faiss") is None:
+        return "exact", (
+            f"Neighbours are searched exactly, which takes long for {more}: install "
+            "demurk[ann] for a fast search."
+        )
+    return "approx", f"Neighbours are approximate, as always for {more}."
