@@ -31,7 +31,7 @@ class DemurkTags(Tags):
     Attributes
     ----------
     label_tags : LabelTags
-        The kinds of labels the estimator reads, and whether some may be missing.
+        What a 1 means to the estimator.
     """
 
     label_tags: LabelTags = field(default_factory=LabelTags)
@@ -45,12 +45,12 @@ class DemurkEstimator(BaseEstimator):
         "https://demurk.readthedocs.io/generated/"
         "{estimator_module}.{estimator_name}.html"
     )
-    _label_tags = LabelTags()
+    _label_kind = "labels"  # what a 1 means, see LabelData
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         shared = {f.name: getattr(tags, f.name) for f in fields(Tags)}
-        tags = DemurkTags(**shared, label_tags=self._label_tags)
+        tags = DemurkTags(**shared, label_tags=LabelTags(self._label_kind))
         tags.target_tags.required = True
         tags.target_tags.multi_output = True
         tags.input_tags.sparse = True
@@ -66,13 +66,8 @@ class DemurkEstimator(BaseEstimator):
             dtype=dtype or [np.float64, np.float32],
             ensure_min_samples=min_samples,
         )
-        tags = self._label_tags
         labels = check_labels(
-            y,
-            n_samples=X.shape[0],
-            kind=tags.kinds[0],
-            observed=observed,
-            missing=tags.missing,
+            y, n_samples=X.shape[0], kind=self._label_kind, observed=observed
         )
         return narrow_indices(X), labels
 

@@ -24,7 +24,7 @@ from demurk.honest import (
     label_means,
     matrix_threads,
 )
-from demurk.labels import LabelTags, check_labels
+from demurk.labels import check_labels
 from demurk.utils._compat import (
     CallbackSupportMixin,
     Interval,
@@ -177,7 +177,7 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
     }
-    _label_tags = LabelTags(kinds=("noisy",), missing=True)
+    _label_kind = "noisy"
 
     def __init__(
         self,
@@ -265,9 +265,8 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
             return self._validate_fit(X, y, observed=observed)
         if proba is None:
             raise ValueError("X is None: give features, or probabilities as `proba`.")
-        tags = self._label_tags
         labels = check_labels(
-            y, n_samples=len(proba), kind=tags.kinds[0], observed=observed
+            y, n_samples=len(proba), kind=self._label_kind, observed=observed
         )
         return None, labels
 

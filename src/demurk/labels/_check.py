@@ -29,7 +29,6 @@ def check_labels(
     *,
     kind: str = "labels",
     observed: Any = None,
-    missing: bool = True,
 ) -> LabelData:
     """Read labels in any of the accepted forms.
 
@@ -53,8 +52,6 @@ def check_labels(
             default=None
         Which rows or entries are known. It takes the place of -1 and NaN, so entries
         where it is False are not looked at; made for sparse `y`.
-    missing : bool, default=True
-        Whether entries may be unobserved.
 
     Returns
     -------
@@ -110,7 +107,7 @@ def check_labels(
             values, seen = read_table(raw, mask)
             classes = np.arange(values.shape[1]) if raw.names is None else raw.names
         data = LabelData(values, seen, classes, kind, single)
-    _check_content(data, missing)
+    _check_content(data)
     return data
 
 
@@ -250,18 +247,12 @@ def _check_length(n_rows: int, n_samples: int | None, name: str) -> None:
         )
 
 
-def _check_content(data: LabelData, missing: bool) -> None:
+def _check_content(data: LabelData) -> None:
     """Refuse what no method, or not this one, can use."""
     if not data.observed.any():
         raise ValueError(
             "Input y contains NaN, None or -1 (not observed) in every row; give the "
             "label of at least one sample."
-        )
-    if not missing and not data.observed.all():
-        row = int(np.flatnonzero(~data.observed.all(axis=1))[0])
-        raise ValueError(
-            f"Row {row} of y is not fully observed (-1, NaN or None), which this "
-            "method cannot use; give its labels or leave the sample out."
         )
     if data.kind == "candidates":
         empty = np.flatnonzero(data.labeled & ~data.values.any(axis=1))

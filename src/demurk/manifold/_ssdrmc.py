@@ -19,7 +19,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from demurk.base import DemurkEstimator, LabelOutputMixin
 from demurk.graph import nearest_neighbors
-from demurk.labels import LabelTags
 from demurk.manifold._spectral import spectral_coordinates
 from demurk.manifold._ssdrmc_labels import SoftLabelsMixin
 from demurk.manifold._ssdrmc_turns import Turns
@@ -200,7 +199,7 @@ class SSDRMC(
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
     }
-    _label_tags = LabelTags(kinds=("labels",), missing=True)
+    _label_kind = "labels"
 
     def __init__(
         self,

@@ -27,7 +27,6 @@ from demurk.honest import (
     matrix_threads,
     stack_weights,
 )
-from demurk.labels import LabelTags
 from demurk.multilabel._murky_members import POOLS, OwnMember, make_members
 from demurk.utils._compat import (
     CallbackSupportMixin,
@@ -160,7 +159,7 @@ class MurkyClassifier(
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
     }
-    _label_tags = LabelTags(kinds=("noisy",), missing=True)
+    _label_kind = "noisy"
 
     def __init__(
         self,

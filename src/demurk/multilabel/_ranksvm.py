@@ -17,7 +17,6 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from demurk.base import DemurkEstimator, LabelOutputMixin
-from demurk.labels import LabelTags
 from demurk.manifold._distances import gaussian, gaussian_root, mean_distance
 from demurk.multilabel._ranksvm_solver import Kernel, fit_ranking, make_pairs
 from demurk.utils._compat import Interval, StrOptions, _fit_context
@@ -164,7 +163,7 @@ class RankSVM(LabelOutputMixin, ClassifierMixin, DemurkEstimator):
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "random_state": ["random_state"],
     }
-    _label_tags = LabelTags(kinds=("labels",), missing=True)
+    _label_kind = "labels"
 
     def __init__(
         self,

@@ -12,7 +12,6 @@ from scipy.sparse import csr_array, hstack, issparse
 from sklearn.utils import gen_batches
 
 from demurk.base import ScoreClassifier, as_rows
-from demurk.labels import LabelTags
 from demurk.utils._compat import Interval, StrOptions
 
 __all__ = [
@@ -87,7 +86,7 @@ class PartialMultiLabelClassifier(ScoreClassifier):
     A method has a parameter `threshold`, and ends its `fit` with `_set_results`.
     """
 
-    _label_tags = LabelTags(kinds=("multi_candidates",), missing=True)
+    _label_kind = "multi_candidates"
 
     def _validate_candidates(self, X, y, observed):
         """Check X and y once per fit.

@@ -12,7 +12,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from demurk.base import DemurkEstimator, LabelOutputMixin
 from demurk.graph import affinity, nearest_neighbors, propagate
-from demurk.labels import LabelTags
 from demurk.utils._compat import (
     CallbackSupportMixin,
     HasMethods,
@@ -189,7 +188,7 @@ class NoisyLabelPropagation(NoisyPropagationMixin, ClassifierMixin, DemurkEstima
     """
 
     _parameter_constraints: dict = PROPAGATION_CONSTRAINTS
-    _label_tags = LabelTags(kinds=("noisy",), missing=True)
+    _label_kind = "noisy"
 
     def __init__(
         self,

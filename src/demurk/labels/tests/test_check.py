@@ -299,7 +299,7 @@ def test_kinds():
     for kind in ("labels", "noisy", "multi_candidates"):
         assert check_labels([[0, 0], [1, 0]], kind=kind).kind == kind
     assert check_labels(data, 3, kind="candidates") is data
-    assert LabelTags() == LabelTags(kinds=("labels",), missing=False)
+    assert LabelTags().kind == "labels"
 
 
 def test_input_is_not_shared():
@@ -430,8 +430,6 @@ MALFORMED = {
         "Found input variables with inconsistent numbers of samples: [3, 2]",
         "give y one row per sample",
     ),
-    "missing": ([0, 1, -1], {"missing": False}, "Row 2 of y", "leave the sample out"),
-    "missing 2-D": ([[0, 1], [1, -1]], {"missing": False}, "Row 1 of y", "give its"),
     "no candidate": ([[0, 1], [0, 0]], {"kind": "candidates"}, "Row 1 of y", "one 1"),
     "kind": ([0, 1], {"kind": "murky"}, "'murky'", "give one of labels, noisy"),
     "kind of data": (
@@ -588,13 +586,12 @@ TABLES = hnp.arrays(
     y=st.one_of(JUNK, st.lists(SCALARS, max_size=5), ARRAYS, SPARSE),
     kind=st.sampled_from(KINDS),
     observed=st.one_of(st.none(), JUNK, ARRAYS, st.lists(st.booleans(), max_size=4)),
-    missing=st.booleans(),
 )
-def test_junk_is_read_or_refused(y, kind, observed, missing):
+def test_junk_is_read_or_refused(y, kind, observed):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            data = check_labels(y, kind=kind, observed=observed, missing=missing)
+            data = check_labels(y, kind=kind, observed=observed)
         except ValueError as error:
             assert str(error)
             return
@@ -603,7 +600,7 @@ def test_junk_is_read_or_refused(y, kind, observed, missing):
     assert data.classes.shape == (data.n_labels,)
     assert np.isin(data.values, (0, 1)).all()
     assert not data.values[~data.observed].any()
-    assert data.observed.any() and (missing or data.observed.all())
+    assert data.observed.any()
     if data.single:
         np.testing.assert_array_equal(data.values.sum(axis=1), data.labeled)
 
