@@ -178,6 +178,7 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
         "random_state": ["random_state"],
     }
     _label_kind = "noisy"
+    _moves_far_rows = True
 
     def __init__(
         self,

@@ -84,6 +84,7 @@ class GraphEmbedding(
     """Base of the embeddings: a method says what its weights are, in `_weights`."""
 
     _label_kind = "labels"
+    _moves_far_rows = True
     # Whether unlabelled samples take part, or are placed like new ones.
     _uses_unlabeled = True
     # Whether the mean of the neighbours of a sample is 1 - eigenvalue times its place.

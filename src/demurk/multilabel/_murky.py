@@ -160,6 +160,7 @@ class MurkyClassifier(
         "random_state": ["random_state"],
     }
     _label_kind = "noisy"
+    _moves_far_rows = True
 
     def __init__(
         self,

@@ -164,6 +164,7 @@ class RankSVM(LabelOutputMixin, ClassifierMixin, DemurkEstimator):
         "random_state": ["random_state"],
     }
     _label_kind = "labels"
+    _compares_labels = True
 
     def __init__(
         self,
@@ -296,7 +297,7 @@ class RankSVM(LabelOutputMixin, ClassifierMixin, DemurkEstimator):
         scores = self._scores(self._validate_new(X))
         if not self._single:
             cut = scores @ self.cuts_[:-1] + self.cuts_[-1]
-            return scores - cut[:, None]
+            return (scores - cut[:, None])[:, : len(self.classes_)]
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
     def predict_proba(self, X):

@@ -29,6 +29,7 @@ class CandidateClassifier(ClassifierMixin, DemurkEstimator):
     """
 
     _label_kind = "candidates"
+    _moves_far_rows = True
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -87,6 +87,7 @@ class PartialMultiLabelClassifier(ScoreClassifier):
     """
 
     _label_kind = "multi_candidates"
+    _moves_far_rows = True
 
     def _validate_candidates(self, X, y, observed):
         """Check X and y once per fit.
@@ -121,7 +122,8 @@ class PartialMultiLabelClassifier(ScoreClassifier):
         data : TrainingRows
             What was learned from.
         """
-        self.noise_scores_ = data.on_all_rows(1 - confidences)
+        noise = data.on_all_rows(1 - confidences)
+        self.noise_scores_ = noise[:, : len(self.classes_)]
         self.threshold_ = self._threshold(scores, confidences, data.candidates)
         return self
 

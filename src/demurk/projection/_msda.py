@@ -110,6 +110,7 @@ class MSDA(LinearReducer):
         **GRAPH_CONSTRAINTS,
     }
     _label_kind = "labels"
+    _compares_labels = True
 
     def __init__(
         self,

@@ -135,6 +135,7 @@ class SMDRdm(NoisyPropagationMixin, LinearReducer):
         **PROPAGATION_CONSTRAINTS,
     }
     _label_kind = "noisy"
+    _compares_labels = True
 
     def __init__(
         self,

@@ -115,6 +115,7 @@ class SSMLDR(NoisyPropagationMixin, LinearReducer):
         **PROPAGATION_CONSTRAINTS,
     }
     _label_kind = "noisy"
+    _compares_labels = True
 
     def __init__(
         self,

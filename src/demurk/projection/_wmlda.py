@@ -131,6 +131,7 @@ class WMLDA(LinearReducer):
         "random_state": ["random_state"],
     }
     _label_kind = "labels"
+    _compares_labels = True
 
     def __init__(
         self, n_components=None, *, weights="binary", reg=0.1, random_state=None

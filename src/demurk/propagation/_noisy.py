@@ -80,8 +80,10 @@ class NoisyPropagationMixin(LabelOutputMixin, CallbackSupportMixin):
             alpha = np.where(observed, self.alpha_labeled, self.alpha_unlabeled)
             result = propagate(weights, labels.values, alpha, labeled=observed)
         self._set_classes(labels)
-        self.label_distributions_ = result.values
-        self.transduction_ = self._transduce(result.values, result.reached)
+        # Without the absence of a label that is alone.
+        values = result.values[:, : len(self.classes_)]
+        self.label_distributions_ = values
+        self.transduction_ = self._transduce(values, result.reached)
         self.neighbors_recall_ = graph.recall
         self.n_iter_ = result.n_iter
         return result, graph
