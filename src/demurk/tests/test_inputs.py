@@ -263,6 +263,19 @@ def test_one_label_is_no_special_case(estimator, murky):
     assert_allclose(frame.predict_proba(X), model.predict_proba(X))
 
 
+@pytest.mark.parametrize(
+    "name", ["MLkNN", "NoisyLabelPropagation", "SemiSupervisedMLkNN"]
+)
+def test_one_label_has_the_numbers_it_has_beside_another(name, murky):
+    X, Y = murky
+    estimator = next(e for e in ESTIMATORS if type(e).__name__ == name)
+    beside = clone(estimator).fit(X, Y[:, :2]).predict_proba(X)[:, :1]
+    kind = estimator.__sklearn_tags__().label_tags.kind
+    alone = check_labels(Y[:, :1], kind=kind, columns="labels")
+    found = clone(estimator).fit(X, alone).predict_proba(X)
+    assert_allclose(found, beside, atol=1e-9)
+
+
 def one_class(estimator, X, labels):
     """Where one of the candidates is true, a single one says all or nothing."""
     model = clone(estimator)
