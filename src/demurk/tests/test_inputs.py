@@ -176,6 +176,11 @@ def test_labels_are_only_read(estimator, murky):
         model = clone(estimator).fit(X, given, **known)
         use_everything(model, X)
         assert (parts(given), parts(known)) == before, name
+    kind = estimator.__sklearn_tags__().label_tags.kind
+    checked = check_labels(Y, kind=kind)
+    for array in (checked.values, checked.observed, checked.classes):
+        array.flags.writeable = False  # whoever writes to it fails
+    clone(estimator).fit(X, checked)
 
 
 def surroundings():
