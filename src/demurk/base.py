@@ -3,7 +3,7 @@
 # Authors: The demurk developers
 # SPDX-License-Identifier: BSD-3-Clause
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
 from scipy.sparse import csr_array, issparse
@@ -13,6 +13,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from demurk.labels import LabelTags, check_labels
+from demurk.utils._rows import canonical, check_magnitudes, far_origin
 
 __all__ = [
     "DemurkEstimator",
@@ -20,7 +21,6 @@ __all__ = [
     "LabelOutputMixin",
     "ScoreClassifier",
     "as_rows",
-    "narrow_indices",
 ]
 
 
@@ -31,7 +31,7 @@ class DemurkTags(Tags):
     Attributes
     ----------
     label_tags : LabelTags
-        The kinds of labels the estimator reads, and whether some may be missing.
+        What a 1 means to the estimator.
     """
 
     label_tags: LabelTags = field(default_factory=LabelTags)
@@ -45,12 +45,18 @@ class DemurkEstimator(BaseEstimator):
         "https://demurk.readthedocs.io/generated/"
         "{estimator_module}.{estimator_name}.html"
     )
-    _label_tags = LabelTags()
+    _label_kind = "labels"  # what a 1 means, see LabelData
+    # Whether rows that lie far from zero, compared with their spread, are moved there:
+    # for methods that lose digits or labels there, and show no means of features.
+    _moves_far_rows = False
+    # Whether the labels of a sample are set against each other, so that one label alone
+    # needs its absence beside it.
+    _compares_labels = False
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         shared = {f.name: getattr(tags, f.name) for f in fields(Tags)}
-        tags = DemurkTags(**shared, label_tags=self._label_tags)
+        tags = DemurkTags(**shared, label_tags=LabelTags(self._label_kind))
         tags.target_tags.required = True
         tags.target_tags.multi_output = True
         tags.input_tags.sparse = True
@@ -58,44 +64,60 @@ class DemurkEstimator(BaseEstimator):
 
     def _validate_fit(self, X, y, *, observed=None, min_samples=2, dtype=None):
         """Check X with scikit-learn and y through the door; called once per fit."""
-        X = validate_data(
-            self,
+        X = self._validate_features(
             X,
             y=None if y is None else "no_validation",
-            accept_sparse="csr",
             dtype=dtype or [np.float64, np.float32],
             ensure_min_samples=min_samples,
         )
-        tags = self._label_tags
         labels = check_labels(
-            y,
-            n_samples=X.shape[0],
-            kind=tags.kinds[0],
-            observed=observed,
-            missing=tags.missing,
+            y, n_samples=X.shape[0], kind=self._label_kind, observed=observed
         )
-        return narrow_indices(X), labels
+        if self._compares_labels and labels.n_labels == 1 and not labels.single:
+            labels = beside_absence(labels)
+        self._far_origin = far_origin(X) if self._moves_far_rows else None
+        return self._moved(X), labels
 
     def _validate_new(self, X):
         """Check the X of a method that comes after `fit`."""
-        X = validate_data(
-            self,
-            X,
-            accept_sparse="csr",
-            dtype=[np.float64, np.float32],
-            reset=False,
-        )
-        return narrow_indices(X)
+        return self._moved(self._validate_features(X, reset=False))
+
+    def _validate_features(self, X, **options):
+        """Check X alone; it is never written to, and nothing else may be sorted in it.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features.
+        **options : dict
+            Further arguments of scikit-learn's `validate_data`.
+
+        Returns
+        -------
+        X : {ndarray, sparse matrix} of shape (n_samples, n_features)
+            Floating-point numbers; sparse ones by rows, sorted, each once.
+        """
+        options = {"accept_sparse": "csr", "dtype": [np.float64, np.float32]} | options
+        X = canonical(validate_data(self, X, **options))
+        check_magnitudes(X, getattr(self, "feature_names_in_", None))
+        return X
+
+    def _moved(self, X):
+        """Rows less the origin of rows that were far from zero in `fit`."""
+        if getattr(self, "_far_origin", None) is None:
+            return X
+        rows = X.toarray() if issparse(X) else X
+        return (rows - self._far_origin).astype(X.dtype, copy=False)
 
 
-def narrow_indices(X):
-    """Indices of a sparse X in 32 bits where they fit; trees take no others."""
-    if not issparse(X) or X.indices.dtype == np.int32:
-        return X
-    if max(*X.shape, X.nnz) > np.iinfo(np.int32).max:
-        return X
-    parts = X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)
-    return type(X)(parts, shape=X.shape)
+def beside_absence(labels):
+    """One label as two columns, has it and has it not; its name stays alone."""
+    absent = np.where(labels.observed, 1 - labels.values, 0.0)
+    return replace(
+        labels,
+        values=np.hstack([labels.values, absent]),
+        observed=np.hstack([labels.observed, labels.observed]),
+    )
 
 
 def as_rows(X):
@@ -165,7 +187,7 @@ class ScoreClassifier(LabelOutputMixin, ClassifierMixin, DemurkEstimator):
         """
         scores = self._checked_scores(X)
         if not self._single:
-            return scores - cuts(scores, self.thresholds_)
+            return self._margins(scores)
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
     def predict_proba(self, X):
@@ -186,7 +208,7 @@ class ScoreClassifier(LabelOutputMixin, ClassifierMixin, DemurkEstimator):
         scores = self._checked_scores(X)
         if self._single:
             return softmax(scores, axis=1)
-        return expit(scores - cuts(scores, self.thresholds_))
+        return expit(self._margins(scores))
 
     def predict(self, X):
         """Labels of samples.
@@ -204,7 +226,11 @@ class ScoreClassifier(LabelOutputMixin, ClassifierMixin, DemurkEstimator):
         scores = self._checked_scores(X)
         if self._single:
             return self.classes_[scores.argmax(axis=1)]
-        return (scores > cuts(scores, self.thresholds_)).astype(np.int64)
+        return (self._margins(scores) > 0).astype(np.int64)
+
+    def _margins(self, scores):
+        """Scores less their cuts, without the absence of a label that is alone."""
+        return (scores - cuts(scores, self.thresholds_))[:, : len(self.classes_)]
 
 
 def cuts(scores, threshold):

@@ -20,7 +20,7 @@ from demurk.audit._other_labels import OtherLabels, add_other_labels, mirror
 from demurk.audit._suspects import Evidence, suspect_frame, top_entries
 from demurk.audit._words import UnknownRateWarning, audit_message
 from demurk.base import DemurkEstimator
-from demurk.labels import LabelTags, check_labels
+from demurk.labels import check_labels
 from demurk.labels._form import LabelForm, frame_index
 from demurk.out_of_sample import (
     FeatureViews,
@@ -178,7 +178,8 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
     }
-    _label_tags = LabelTags(kinds=("noisy",), missing=True)
+    _label_kind = "noisy"
+    _moves_far_rows = True
 
     def __init__(
         self,
@@ -269,9 +270,8 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
             return self._validate_fit(X, y, observed=observed)
         if proba is None:
             raise ValueError("X is None: give features, or probabilities as `proba`.")
-        tags = self._label_tags
         labels = check_labels(
-            y, n_samples=len(proba), kind=tags.kinds[0], observed=observed
+            y, n_samples=len(proba), kind=self._label_kind, observed=observed
         )
         return None, labels
 

@@ -3,8 +3,10 @@
 # Authors: The demurk developers
 # SPDX-License-Identifier: BSD-3-Clause
 
+import sys
 import warnings
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
@@ -16,11 +18,12 @@ from scipy import sparse
 from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.utils import check_array
-from threadpoolctl import threadpool_limits  # comes with scikit-learn
 
 from demurk.graph._approximate import approximate_search
-from demurk.graph._exact import _thread_pools, exact_search
+from demurk.graph._exact import exact_search
 from demurk.utils._optional import import_optional
+from demurk.utils._rows import canonical, check_magnitudes
+from demurk.utils._threads import blas_threads, thread_pools
 
 # Exact search of so many points takes minutes; beyond, say that there is another way.
 EXACT_ROWS = 200_000
@@ -191,6 +194,10 @@ def _check_points(X: Any, queries: Any) -> tuple[Any, Any]:
             )
         if sparse.issparse(X) != sparse.issparse(queries):
             X, queries = csr_array(X), csr_array(queries)
+        queries = canonical(queries)
+        check_magnitudes(queries)
+    X = canonical(X)
+    check_magnitudes(X)
     return X, queries
 
 
@@ -215,7 +222,7 @@ def _check_graph(X: Any, queries: Any) -> csr_array:
             f"The precomputed graph has a negative distance in row {row}; distances "
             "are >= 0."
         )
-    return csr_array(graph)
+    return csr_array(canonical(graph))
 
 
 def _from_graph(graph: csr_array, k: int, *, own: bool) -> NeighborGraph:
@@ -268,14 +275,17 @@ def _as_csr(
     )
 
 
-def _threads(method: Any, n_jobs: int | None) -> AbstractContextManager[Any]:
+@contextmanager
+def _threads(method: Any, n_jobs: int | None) -> Iterator[None]:
     """Limit the threads of the search."""
-    limit = effective_n_jobs(n_jobs)
-    if isinstance(method, str) and method == "exact":
-        return _thread_pools().limit(limits=limit)
-    if isinstance(method, str) and method == "approx":
-        import_optional("faiss", "ann")  # a library loaded later has no limit
-    return threadpool_limits(limits=limit)
+    if isinstance(method, str) and method == "approx" and "faiss" not in sys.modules:
+        import_optional("faiss", "ann")
+        thread_pools.cache_clear()  # a library loaded later has no limit
+    n_threads = effective_n_jobs(n_jobs)
+    # OpenMP counts for each thread by itself, BLAS for all of them together.
+    openmp = thread_pools().limit(limits=n_threads, user_api="openmp")
+    with blas_threads(n_threads), openmp:
+        yield
 
 
 def _warn_if_large(n_points: int) -> None:

@@ -73,19 +73,18 @@ class LabelData:
 class LabelTags:
     """What an estimator says about the labels it understands.
 
+    Every estimator takes labels of which some are not observed.
+
     Parameters
     ----------
-    kinds : tuple of str, default=("labels",)
-        The kinds of :class:`LabelData` that fit the method.
-    missing : bool, default=False
-        Whether entries may be unobserved.
+    kind : {"labels", "noisy", "candidates", "extra"}, default="labels"
+        What a 1 means to the estimator, see :class:`LabelData`.
 
     Examples
     --------
     >>> from demurk.labels import LabelTags
-    >>> LabelTags(kinds=("candidates",))
-    LabelTags(kinds=('candidates',), missing=False)
+    >>> LabelTags("candidates")
+    LabelTags(kind='candidates')
     """
 
-    kinds: tuple[str, ...] = ("labels",)
-    missing: bool = False
+    kind: str = "labels"

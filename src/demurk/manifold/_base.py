@@ -12,7 +12,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from demurk.base import DemurkEstimator
 from demurk.graph import nearest_neighbors
-from demurk.labels import LabelTags
 from demurk.manifold._label_graph import distinct_sets
 from demurk.manifold._out_of_sample import (
     fit_kernel_map,
@@ -84,7 +83,8 @@ class GraphEmbedding(
 ):
     """Base of the embeddings: a method says what its weights are, in `_weights`."""
 
-    _label_tags = LabelTags(kinds=("labels",), missing=True)
+    _label_kind = "labels"
+    _moves_far_rows = True
     # Whether unlabelled samples take part, or are placed like new ones.
     _uses_unlabeled = True
     # Whether the mean of the neighbours of a sample is 1 - eigenvalue times its place.

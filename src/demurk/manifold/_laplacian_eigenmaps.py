@@ -4,7 +4,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 import numpy as np
-from sklearn.utils.validation import validate_data
 
 from demurk.graph import affinity
 from demurk.manifold._base import BANDWIDTH, EMBEDDING_CONSTRAINTS, GraphEmbedding
@@ -149,13 +148,7 @@ class LaplacianEigenmaps(GraphEmbedding):
         self : object
             The fitted embedding.
         """
-        X = validate_data(
-            self,
-            X,
-            accept_sparse="csr",
-            dtype=[np.float64, np.float32],
-            ensure_min_samples=2,
-        )
+        X = self._validate_features(X, ensure_min_samples=2)
         return self._fit(X, y, None)
 
     def fit_transform(self, X, y=None):

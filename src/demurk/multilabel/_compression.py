@@ -9,7 +9,6 @@ import numpy as np
 from scipy.linalg import eigh
 
 from demurk.base import ScoreClassifier, as_rows
-from demurk.labels import LabelTags
 from demurk.linalg import flip_signs
 from demurk.linalg._reg import positive_ridge_of
 from demurk.linalg._ridge import CenteredRidge, FeatureBasis
@@ -23,7 +22,7 @@ __all__ = ["CPLST", "PLST", "REML"]
 class CompressionClassifier(ScoreClassifier):
     """Base: linear scores, labels from one half on."""
 
-    _label_tags = LabelTags(kinds=("labels",), missing=True)
+    _label_kind = "labels"
 
     def _validate_targets(self, X, y, observed):
         """Labelled rows, their centred labels, and the mean of the labels.

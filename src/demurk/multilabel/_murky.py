@@ -14,7 +14,6 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from demurk.base import DemurkEstimator, LabelOutputMixin
-from demurk.labels import LabelTags
 from demurk.multilabel._murky_members import POOLS, OwnMember, make_members
 from demurk.out_of_sample import (
     FeatureViews,
@@ -134,7 +133,7 @@ class MurkyClassifier(
     there.
 
     Time: about five forests of 300 trees, ``O(n log n sqrt(D) q)`` node work each, one
-    ``O(n^3)`` eigendecomposition per kernel width with n labelled rows (above 5,000 of
+    ``O(n^3)`` eigendecomposition per kernel width with n labelled rows (above 2,000 of
     them ``O(n 1000^2)`` by the Nystroem approximation), and 12 logistic regressions per
     label. Memory: the leaves, O(trees n q), and O(n^2) for the kernels.
 
@@ -162,7 +161,8 @@ class MurkyClassifier(
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
     }
-    _label_tags = LabelTags(kinds=("noisy",), missing=True)
+    _label_kind = "noisy"
+    _moves_far_rows = True
 
     def __init__(
         self,

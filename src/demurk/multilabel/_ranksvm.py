@@ -17,7 +17,6 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from demurk.base import DemurkEstimator, LabelOutputMixin
-from demurk.labels import LabelTags
 from demurk.manifold._distances import gaussian, gaussian_root, mean_distance
 from demurk.multilabel._ranksvm_solver import Kernel, fit_ranking, make_pairs
 from demurk.utils._compat import Interval, StrOptions, _fit_context
@@ -164,7 +163,8 @@ class RankSVM(LabelOutputMixin, ClassifierMixin, DemurkEstimator):
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "random_state": ["random_state"],
     }
-    _label_tags = LabelTags(kinds=("labels",), missing=True)
+    _label_kind = "labels"
+    _compares_labels = True
 
     def __init__(
         self,
@@ -297,7 +297,7 @@ class RankSVM(LabelOutputMixin, ClassifierMixin, DemurkEstimator):
         scores = self._scores(self._validate_new(X))
         if not self._single:
             cut = scores @ self.thresholds_[:-1] + self.thresholds_[-1]
-            return scores - cut[:, None]
+            return (scores - cut[:, None])[:, : len(self.classes_)]
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
     def predict_proba(self, X):

@@ -7,7 +7,6 @@ from numbers import Real
 
 import numpy as np
 
-from demurk.labels import LabelTags
 from demurk.multilabel._mlknn import MLkNN
 from demurk.propagation._noisy import PROPAGATION_CONSTRAINTS, NoisyPropagationMixin
 from demurk.utils._compat import Interval, _fit_context
@@ -101,7 +100,7 @@ class SemiSupervisedMLkNN(NoisyPropagationMixin, MLkNN):
         "smoothing": [Interval(Real, 0, None, closed="left")],
         **PROPAGATION_CONSTRAINTS,
     }
-    _label_tags = LabelTags(kinds=("noisy",), missing=True)
+    _label_kind = "noisy"
 
     def __init__(
         self,

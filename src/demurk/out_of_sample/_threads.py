@@ -4,7 +4,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 from joblib import effective_n_jobs
-from threadpoolctl import threadpool_limits  # comes with scikit-learn
+
+from demurk.utils._threads import blas_threads
 
 __all__ = ["matrix_threads"]
 
@@ -29,4 +30,4 @@ def matrix_threads(n_rows, n_jobs):
         One thread for small matrices, `n_jobs` for large ones.
     """
     allowed = effective_n_jobs(n_jobs)
-    return threadpool_limits(allowed if n_rows > ROWS_PER_THREAD else 1, "blas")
+    return blas_threads(allowed if n_rows > ROWS_PER_THREAD else 1)

@@ -10,7 +10,6 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from demurk.base import DemurkEstimator
-from demurk.labels import LabelTags
 
 __all__ = [
     "CandidateClassifier",
@@ -29,7 +28,8 @@ class CandidateClassifier(ClassifierMixin, DemurkEstimator):
     class is predicted, the first one on ties, and never one that was no candidate.
     """
 
-    _label_tags = LabelTags(kinds=("candidates",), missing=True)
+    _label_kind = "candidates"
+    _moves_far_rows = True
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

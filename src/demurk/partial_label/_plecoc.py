@@ -168,7 +168,8 @@ class PLECOC(DecisionMixin, CandidateClassifier):
         positive, negative = _sides(candidates[:, self._possible], codes)
         model = self.estimator
         if model is None:
-            model = SVC(C=1, kernel="rbf", gamma="auto")
+            # Without a seed it takes one from numpy's global state, for nothing.
+            model = SVC(C=1, kernel="rbf", gamma="auto", random_state=0)
         self.estimators_ = Parallel(n_jobs=self.n_jobs, prefer="threads")(
             delayed(_fit_split)(clone(model), X, positive[:, t], negative[:, t])
             for t in range(len(codes))

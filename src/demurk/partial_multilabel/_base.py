@@ -12,7 +12,6 @@ from scipy.sparse import csr_array, hstack, issparse
 from sklearn.utils import gen_batches
 
 from demurk.base import ScoreClassifier, as_rows
-from demurk.labels import LabelTags
 from demurk.utils._compat import Interval, StrOptions
 
 __all__ = [
@@ -87,7 +86,8 @@ class PartialMultiLabelClassifier(ScoreClassifier):
     A method has a parameter `threshold`, and ends its `fit` with `_set_results`.
     """
 
-    _label_tags = LabelTags(kinds=("extra",), missing=True)
+    _label_kind = "extra"
+    _moves_far_rows = True
 
     def _validate_candidates(self, X, y, observed):
         """Check X and y once per fit.
@@ -122,7 +122,8 @@ class PartialMultiLabelClassifier(ScoreClassifier):
         data : TrainingRows
             What was learned from.
         """
-        self.noise_scores_ = data.on_all_rows(1 - confidences)
+        noise = data.on_all_rows(1 - confidences)
+        self.noise_scores_ = noise[:, : len(self.classes_)]
         self.thresholds_ = self._threshold(scores, confidences, data.candidates)
         return self
 

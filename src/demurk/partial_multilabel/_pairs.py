@@ -105,6 +105,7 @@ class RankingClassifier(CallbackSupportMixin, LinearPartialMultiLabelClassifier)
     over that number.
     """
 
+    _compares_labels = True
     _parameter_constraints: dict = {
         "ranking_weight": [Interval(Real, 0, None, closed="neither")],
         "confidence_penalty": [Interval(Real, 0, None, closed="neither")],

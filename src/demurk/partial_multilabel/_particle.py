@@ -391,6 +391,7 @@ def fit_pair(X, for_first, for_second, C):
         return zero, 0.0, 0.0
     if side.all() or not side.any():
         return zero, 1.0 if side[0] else -1.0, 1.0
-    # The primal solver draws no random numbers.
-    model = LinearSVC(C=C, dual=False, max_iter=MAX_SVM_STEPS).fit(X[used], side)
+    # The primal solver draws no random numbers, but would take a seed from numpy.
+    model = LinearSVC(C=C, dual=False, max_iter=MAX_SVM_STEPS, random_state=0)
+    model.fit(X[used], side)
     return model.coef_[0], model.intercept_[0], model.score(X[used], side)

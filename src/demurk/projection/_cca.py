@@ -10,7 +10,6 @@ from scipy.linalg import eigh
 from scipy.sparse import csr_array, diags_array
 
 from demurk.graph import affinity, laplacian, nearest_neighbors
-from demurk.labels import LabelTags
 from demurk.linalg import dependence_directions, dependence_projection
 from demurk.linalg._reg import ridge_of
 from demurk.projection._base import (
@@ -97,7 +96,7 @@ class LabelCCA(LinearReducer):
     """
 
     _parameter_constraints: dict = {"n_components": N_COMPONENTS, "reg": REG}
-    _label_tags = LabelTags(kinds=("labels",), missing=True)
+    _label_kind = "labels"
 
     def __init__(self, n_components=None, *, reg=0.1):
         self.n_components = n_components
@@ -228,7 +227,7 @@ class SemiSupervisedCCA(LinearReducer):
         "graph_weight": [Interval(Real, 0, None, closed="left")],
         **GRAPH_CONSTRAINTS,
     }
-    _label_tags = LabelTags(kinds=("labels",), missing=True)
+    _label_kind = "labels"
 
     def __init__(
         self,

@@ -4,7 +4,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 import numpy as np
-from sklearn.utils.validation import validate_data
 
 from demurk.labels import LabelData
 from demurk.labels._check import read_table
@@ -91,13 +90,7 @@ class _Chunks:
         self.n_passes += 1
         width, any_label = None, False
         for number, (X, y) in enumerate(chunks):
-            X = validate_data(
-                self.reducer,
-                X,
-                accept_sparse="csr",
-                dtype=[np.float64, np.float32],
-                reset=number == 0,
-            )
+            X = self.reducer._validate_features(X, reset=number == 0)
             labels = _read_labels(y, X.shape[0], width, number)
             width = labels.n_labels
             self.dtype = X.dtype if number == 0 else np.result_type(self.dtype, X)

@@ -26,7 +26,6 @@ from scipy.sparse import csr_array, issparse
 from sklearn.exceptions import ConvergenceWarning
 
 from demurk.graph import nearest_neighbors
-from demurk.labels import LabelTags
 from demurk.linalg import block_cg, flip_signs
 from demurk.linalg._rows import CenteredRows
 from demurk.projection._base import LinearReducer, column_means
@@ -249,7 +248,7 @@ class CandidateReducer(CallbackSupportMixin, LinearReducer):
     has the parameters `n_components`, `n_neighbors`, `max_iter` and `tol`.
     """
 
-    _label_tags = LabelTags(kinds=("candidates",), missing=True)
+    _label_kind = "candidates"
 
     def _targets(self, confidences):
         raise NotImplementedError

@@ -5,7 +5,6 @@
 
 from numbers import Real
 
-from demurk.labels import LabelTags
 from demurk.linalg import dependence_directions, dependence_projection
 from demurk.projection._base import (
     N_COMPONENTS,
@@ -83,7 +82,7 @@ class MDDM(LinearReducer):
         "n_components": N_COMPONENTS,
         "decorrelation": [Interval(Real, 0, 1, closed="both")],
     }
-    _label_tags = LabelTags(kinds=("labels",), missing=True)
+    _label_kind = "labels"
 
     def __init__(self, n_components=None, *, decorrelation=0.0):
         self.n_components = n_components

@@ -8,7 +8,6 @@ from numbers import Real
 import numpy as np
 from scipy.linalg import solve
 
-from demurk.labels import LabelTags
 from demurk.linalg import Projection, dependence_projection, flip_signs
 from demurk.linalg._reg import ridge_of
 from demurk.linalg._scatter import scatter_eigen
@@ -106,7 +105,7 @@ class MLSI(LinearReducer):
         "formulation": [StrOptions({"direct", "inverse"})],
         "reg": REG,
     }
-    _label_tags = LabelTags(kinds=("labels",), missing=True)
+    _label_kind = "labels"
 
     def __init__(
         self, n_components=None, *, label_weight=0.5, formulation="direct", reg=1.0

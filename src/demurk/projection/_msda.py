@@ -9,7 +9,6 @@ import numpy as np
 from scipy.sparse import csr_array, diags_array
 
 from demurk.graph import affinity, laplacian, nearest_neighbors
-from demurk.labels import LabelTags
 from demurk.linalg._reg import ridge_of
 from demurk.linalg._scatter import downdated_directions
 from demurk.projection._base import (
@@ -110,7 +109,8 @@ class MSDA(LinearReducer):
         "reg": REG,
         **GRAPH_CONSTRAINTS,
     }
-    _label_tags = LabelTags(kinds=("labels",), missing=True)
+    _label_kind = "labels"
+    _compares_labels = True
 
     def __init__(
         self,

@@ -8,7 +8,6 @@ from numbers import Real
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
-from demurk.labels import LabelTags
 from demurk.linalg import Projection, graph_eigenvectors, moments
 from demurk.projection._base import (
     N_COMPONENTS,
@@ -97,7 +96,7 @@ class MVMD(LinearReducer):
             StrOptions({"balanced"}),
         ],
     }
-    _label_tags = LabelTags(kinds=("labels",), missing=True)
+    _label_kind = "labels"
 
     def __init__(self, n_components=None, *, dependence_weight=0.5):
         self.n_components = n_components

@@ -5,7 +5,6 @@
 
 import numpy as np
 
-from demurk.labels import LabelTags
 from demurk.linalg import dependence_projection, moments
 from demurk.projection._base import N_COMPONENTS, LinearReducer
 from demurk.propagation._noisy import PROPAGATION_CONSTRAINTS, NoisyPropagationMixin
@@ -113,7 +112,7 @@ class NMLSDR(NoisyPropagationMixin, LinearReducer):
         "n_components": N_COMPONENTS,
         **PROPAGATION_CONSTRAINTS,
     }
-    _label_tags = LabelTags(kinds=("noisy",), missing=True)
+    _label_kind = "noisy"
 
     def __init__(
         self,

@@ -8,7 +8,6 @@ from numbers import Real
 import numpy as np
 from scipy.linalg import qr, solve
 
-from demurk.labels import LabelTags
 from demurk.linalg import Projection, dependence_projection, flip_signs
 from demurk.linalg._reg import ridge_of
 from demurk.linalg._scatter import scatter_eigen
@@ -99,7 +98,7 @@ class SharedSubspace(LinearReducer):
         "subspace_weight": [Interval(Real, 0, None, closed="left")],
         "reg": [Interval(Real, 0, None, closed="neither"), str],
     }
-    _label_tags = LabelTags(kinds=("labels",), missing=True)
+    _label_kind = "labels"
 
     def __init__(self, n_components=None, *, subspace_weight=1.0, reg="rel:0.1"):
         self.n_components = n_components

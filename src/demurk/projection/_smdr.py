@@ -9,7 +9,6 @@ import numpy as np
 from scipy.linalg import eigh
 from scipy.sparse import issparse
 
-from demurk.labels import LabelTags
 from demurk.linalg._reg import ridge_of
 from demurk.linalg._scatter import downdated_directions
 from demurk.projection._base import (
@@ -134,7 +133,8 @@ class SMDRdm(NoisyPropagationMixin, LinearReducer):
         "reg": REG,
         **PROPAGATION_CONSTRAINTS,
     }
-    _label_tags = LabelTags(kinds=("noisy",), missing=True)
+    _label_kind = "noisy"
+    _compares_labels = True
 
     def __init__(
         self,

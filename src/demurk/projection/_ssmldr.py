@@ -3,7 +3,6 @@
 # Authors: The demurk developers
 # SPDX-License-Identifier: BSD-3-Clause
 
-from demurk.labels import LabelTags
 from demurk.projection._base import N_COMPONENTS, REG, LinearReducer
 from demurk.projection._wmlda import discriminant_directions
 from demurk.propagation._noisy import PROPAGATION_CONSTRAINTS, NoisyPropagationMixin
@@ -114,7 +113,8 @@ class SSMLDR(NoisyPropagationMixin, LinearReducer):
         "reg": REG,
         **PROPAGATION_CONSTRAINTS,
     }
-    _label_tags = LabelTags(kinds=("noisy",), missing=True)
+    _label_kind = "noisy"
+    _compares_labels = True
 
     def __init__(
         self,

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from demurk.labels import LabelTags
 from demurk.linalg import (
     Projection,
     dependence_directions,
@@ -131,7 +130,8 @@ class WMLDA(LinearReducer):
         "reg": REG,
         "random_state": ["random_state"],
     }
-    _label_tags = LabelTags(kinds=("labels",), missing=True)
+    _label_kind = "labels"
+    _compares_labels = True
 
     def __init__(
         self, n_components=None, *, weights="binary", reg=0.1, random_state=None

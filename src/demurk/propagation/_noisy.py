@@ -12,7 +12,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from demurk.base import DemurkEstimator, LabelOutputMixin
 from demurk.graph import affinity, nearest_neighbors, propagate
-from demurk.labels import LabelTags
 from demurk.utils._compat import (
     CallbackSupportMixin,
     HasMethods,
@@ -81,8 +80,10 @@ class NoisyPropagationMixin(LabelOutputMixin, CallbackSupportMixin):
             alpha = np.where(observed, self.alpha_labeled, self.alpha_unlabeled)
             result = propagate(weights, labels.values, alpha, labeled=observed)
         self._set_classes(labels)
-        self.label_distributions_ = result.values
-        self.transduction_ = self._transduce(result.values, result.reached)
+        # Without the absence of a label that is alone.
+        values = result.values[:, : len(self.classes_)]
+        self.label_distributions_ = values
+        self.transduction_ = self._transduce(values, result.reached)
         self.neighbors_recall_ = graph.recall
         self.n_iter_ = result.n_iter
         return result, graph
@@ -196,7 +197,7 @@ class NoisyLabelPropagation(NoisyPropagationMixin, ClassifierMixin, DemurkEstima
             StrOptions({"precomputed"}),
         ],
     }
-    _label_tags = LabelTags(kinds=("noisy",), missing=True)
+    _label_kind = "noisy"
 
     def __init__(
         self,

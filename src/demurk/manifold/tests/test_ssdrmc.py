@@ -290,3 +290,18 @@ def test_any_number_of_neighbours(murky, n_neighbors):
 def test_too_many_coordinates(rng):
     with pytest.raises(ValueError, match="6 samples have only 5 coordinates"):
         SSDRMC(6, random_state=0).fit(rng.normal(size=(6, 2)), np.arange(6) % 2)
+
+
+def test_no_factors_fill_up_where_samples_lie_anywhere(rng, monkeypatch):
+    def refuse(*args, **kwargs):
+        raise AssertionError("A'A was factorised")
+
+    X = rng.normal(size=(2100, 8))
+    Y = (X[:, :2] + rng.normal(size=(2100, 2)) > 0).astype(int)
+    Y[rng.permutation(2100)[:1000]] = -1
+    monkeypatch.setattr("demurk.linalg._eigen.splu", refuse)
+    model = SSDRMC(random_state=0).fit(X, Y)
+    Z = model.embedding_
+    error = Z - model.weights_ @ Z
+    assert_allclose((error**2).sum(axis=0) / 2100, model.eigenvalues_, rtol=1e-6)
+    assert_allclose(Z.T @ Z / 2100, np.eye(2), atol=1e-6)
