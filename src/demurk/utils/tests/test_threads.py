@@ -5,7 +5,7 @@ from contextlib import ExitStack
 
 import numpy as np
 import pytest
-from demurk.honest import matrix_threads
+from demurk.out_of_sample import matrix_threads
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from demurk.graph import nearest_neighbors
