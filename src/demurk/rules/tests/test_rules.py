@@ -21,7 +21,8 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import check_estimator
 
-from demurk.labels import Rule, RuleLabeler, check_labels, rules_from_file
+from demurk.labels import check_labels
+from demurk.rules import Rule, RuleLabeler, rules_from_file
 
 # Reference: plain Python, one row at a time, with True, False and None for unknown.
 

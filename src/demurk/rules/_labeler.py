@@ -13,16 +13,16 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from demurk.labels._conditions import (
+from demurk.labels._data import Mask
+from demurk.labels._sets import short
+from demurk.rules._conditions import (
     Table,
     evaluate,
     find_columns,
     load_table,
     patterns_of,
 )
-from demurk.labels._data import Mask
-from demurk.labels._rule_data import Rule, as_rule
-from demurk.labels._sets import short
+from demurk.rules._rule import Rule, as_rule
 from demurk.utils._compat import Interval, StrOptions, _fit_context
 
 
@@ -108,7 +108,7 @@ class RuleLabeler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     Examples
     --------
     >>> import pandas as pd
-    >>> from demurk.labels import Rule, RuleLabeler
+    >>> from demurk.rules import Rule, RuleLabeler
     >>> table = pd.DataFrame({
     ...     "I10": [1, 0, 0, 0], "C09AA": [2, 3, 0, 0], "glucose": [5, 5, 9, None],
     ... })

@@ -11,8 +11,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from demurk.labels._conditions import plain_condition
 from demurk.labels._sets import short
+from demurk.rules._conditions import plain_condition
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Rule:
 
     Examples
     --------
-    >>> from demurk.labels import Rule
+    >>> from demurk.rules import Rule
     >>> Rule({"any": ["I10", "C09*"], "none": ["E1*"]}, {"hypertension": 1}).then
     {'hypertension': 1}
     """
@@ -121,7 +121,7 @@ def rules_from_file(path: str | PathLike[str]) -> list[Rule]:
     --------
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
-    >>> from demurk.labels import rules_from_file
+    >>> from demurk.rules import rules_from_file
     >>> text = '''
     ... [lists]
     ... drugs = ["C08*", "C09*"]
