@@ -89,8 +89,8 @@ class RuleLabeler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     Notes
     -----
-    A test of a missing value (NaN, None) is neither true nor false but unknown, and so
-    is what depends on it; a rule hits only where its condition is true. So neither
+    A test of a missing value (NaN, NaT, None) is neither true nor false but unknown,
+    and so is what depends on it; a rule hits only where its condition is true. Neither
     ``{"glucose": ">= 7"}`` nor ``{"not": {"glucose": ">= 7"}}`` hits a row without a
     glucose value, while "any" hits it if another of its conditions holds.
 
@@ -101,9 +101,8 @@ class RuleLabeler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     a classifier sees too, and the classifier will learn to repeat them. Methods that
     assume random flips help less than on such flips.
 
-    Time is O(n m) for n rows and m columns named in the rules, counted once per
-    mention; memory O(n (r + q)) for r rules and q labels. Sparse input is read column
-    by column. Columns of text need a Python call per entry.
+    Time is O(n m) for n rows and m mentions of columns in the rules; memory O(n (r + q))
+    for r rules and q labels. Columns of text need a Python call per entry.
 
     Examples
     --------
@@ -275,8 +274,8 @@ class RuleLabeler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             for name in found:
                 if name not in places:
                     raise ValueError(
-                        f"X has no column '{name}', which the rules need; give the "
-                        "columns that RuleLabeler was fitted to."
+                        f"X has no column {short(name)}, which the rules need; give "
+                        "the columns that RuleLabeler was fitted to."
                     )
 
         def read(pattern: str) -> list[NDArray[Any]]:
@@ -334,7 +333,7 @@ class RuleLabeler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def _title(rule: Rule, number: int) -> str:
-    return f"Rule {number}" + (f" ('{rule.name}')" if rule.name else "")
+    return f"Rule {number}" + (f" ({short(rule.name)})" if rule.name else "")
 
 
 def _pairs(rules: list[Rule], test: Callable[[Rule, Rule], bool]) -> Mask:
@@ -362,8 +361,8 @@ def _label_names(rules: list[Rule], labels: Sequence[str] | None) -> list[str]:
         for label in rule.then:
             if label not in labels:
                 raise ValueError(
-                    f"{_title(rule, number)} sets the label '{label}', which is not in "
-                    "`labels`; add it there."
+                    f"{_title(rule, number)} sets the label {short(label)}; add it to "
+                    "`labels`."
                 )
     return list(labels)
 
@@ -382,19 +381,22 @@ def _column_names(table: Table, columns: Any) -> list[str]:
         )
     if len(set(names)) != len(names):
         twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"X has two columns '{twice}'; give every column its name.")
+        raise ValueError(
+            f"X has two columns {short(twice)}; give every column its name."
+        )
     return names
 
 
 def _refuse_pattern(pattern: str, title: str, names: list[str], given: bool) -> None:
-    plain = pattern.translate(str.maketrans("", "", "*?[]"))
+    # Comparing takes quadratic time in the length.
+    plain = pattern[:100].translate(str.maketrans("", "", "*?[]"))
     close = get_close_matches(plain, names, n=3, cutoff=0.4)
-    remedy = f"the closest names are {', '.join(map(repr, close))}"
+    remedy = f"the closest names are {', '.join(map(short, close))}"
     if not close:
-        remedy = f"its columns are {', '.join(map(repr, names[:3]))} and so on"
+        remedy = f"its columns are {', '.join(map(short, names[:3]))} and so on"
     if not given:
         remedy = "X is an array without names, so pass them as `columns`"
     raise ValueError(
-        f"{title} names the column '{pattern}', which X does not have; {remedy} "
+        f"{title} names the column {short(pattern)}, which X does not have; {remedy} "
         "(unmatched='zero' takes it for a column of zeros)."
     )
