@@ -101,8 +101,8 @@ class RuleLabeler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     a classifier sees too, and the classifier will learn to repeat them. Methods that
     assume random flips help less than on such flips.
 
-    Time is O(n m) for n rows and m mentions of columns in the rules; memory O(n (r + q))
-    for r rules and q labels. Columns of text need a Python call per entry.
+    Time is O(n m) for n rows and m mentions of columns; memory O(n (r + q)) for r rules
+    and q labels. Columns of text need a Python call per entry.
 
     Examples
     --------
@@ -231,8 +231,7 @@ class RuleLabeler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         table = load_table(X)
-        names = table.names
-        if names is None:
+        if (names := table.names) is None:
             names = self.feature_names_in_.tolist()
             if table.shape[1] != len(names):
                 raise ValueError(
@@ -360,9 +359,9 @@ def _label_names(rules: list[Rule], labels: Sequence[str] | None) -> list[str]:
     for number, rule in enumerate(rules):
         for label in rule.then:
             if label not in labels:
+                place = _title(rule, number)
                 raise ValueError(
-                    f"{_title(rule, number)} sets the label {short(label)}; add it to "
-                    "`labels`."
+                    f"{place} sets the label {short(label)}; add it to `labels`."
                 )
     return list(labels)
 
