@@ -5,7 +5,7 @@
 
 import re
 from pathlib import Path
-from xml.etree import ElementTree
+from xml.parsers import expat
 
 import numpy as np
 from scipy import sparse
@@ -23,6 +23,8 @@ from demurk.datasets._files import (
     parse_number,
     stem,
 )
+from demurk.datasets._room import check_room
+from demurk.utils._text import one_line
 
 
 def read_arff(
@@ -117,6 +119,9 @@ def read_arff(
     if not features:
         raise ValueError(f"{path} has no attribute left that is not a label.")
     tables = _feature_tables(attributes, features, as_number, path)
+    n_hot = sum(len(attributes[j].values) for j in features if tables[j] is not None)
+    check_room(len(row_lines) * n_hot, path, "columns of nominal attributes")
+    check_room(len(row_lines) * len(labels) // 8, path, "label matrix")
     data, feature_names = _encode_features(codes, attributes, features, tables)
     if target is None:
         y = _encode_labels(codes, attributes, labels, row_lines, source)
@@ -148,16 +153,17 @@ def _find_labels(path, relation, names, n_labels, labels_first, label_names, tar
     if target is not None:
         check_known([target], names, "target", path)
         return {names.index(target)}
+    places = {name: place for place, name in enumerate(names)}
     if label_names is None and n_labels is None:
         label_names = _xml_beside(path)
     if label_names is not None:
         if isinstance(label_names, (str, Path)):
             label_names = read_label_xml(label_names)
             # Mulan's files do not agree on escapes such as m\'usica.
-            label_names = [n if n in names else unescape(n) for n in label_names]
+            label_names = [n if n in places else unescape(n) for n in label_names]
         label_names = as_strings(label_names, "label_names")
         check_known(label_names, names, "label_names", path)
-        return {names.index(name) for name in label_names}
+        return {places[name] for name in label_names}
     if n_labels is None:
         n_labels, labels_first = _meka_labels(path, relation)
     if not 0 <= n_labels < len(names):
@@ -171,7 +177,7 @@ def _find_labels(path, relation, names, n_labels, labels_first, label_names, tar
 
 def _meka_labels(path, relation):
     """Number of labels, and whether they come first, from the relation name."""
-    found = re.findall(r"(?<!\S)-C\s+(-?\d+)", relation)
+    found = re.findall(r"(?<!\S)-C\s+(-?\d{1,9})(?!\d)", relation)
     if len(found) == 1 and int(found[0]) != 0:
         return abs(int(found[0])), int(found[0]) > 0
     options = "several options" if len(found) > 1 else "no usable option"
@@ -194,11 +200,27 @@ def _xml_beside(path):
 
 def read_label_xml(path):
     """Label names in a Mulan XML file, in its order."""
+    names = []
+
+    def start(tag, attributes):
+        if tag.split(":")[-1] == "label":
+            names.append(attributes.get("name"))
+
+    def refuse(*entity):
+        raise ValueError(f"{path} declares an entity, which no label list needs.")
+
+    parser = expat.ParserCreate()
+    parser.StartElementHandler = start
+    # Entities may name each other and grow without end, or name other files.
+    parser.EntityDeclHandler = refuse
     try:
-        root = ElementTree.parse(existing_file(path)).getroot()
-    except ElementTree.ParseError as error:
+        parser.Parse(existing_file(path).read_bytes(), True)
+    except expat.ExpatError as error:
         raise ValueError(f"{path} is not valid XML ({error}); repair it.") from error
-    names = [e.get("name") for e in root.iter() if e.tag.split("}")[-1] == "label"]
+    except LookupError as error:
+        raise ValueError(
+            f"{path} has an unknown encoding ({one_line(error)}); write it in UTF-8."
+        ) from error
     if not names or None in names:
         raise ValueError(
             f"{path} is no Mulan label list: expected elements <label name=...>; pass "
@@ -264,7 +286,9 @@ def _encode_features(codes, attributes, features, tables):
         data = sparse.csr_array(data[:, order])
         data.eliminate_zeros()
     else:
-        data = np.hstack(blocks)[:, order]
+        data = np.hstack(blocks) if len(blocks) > 1 else blocks[0]
+        if (np.diff(order) < 0).any():
+            data = data[:, order]
     return data, [names[i] for i in order]
 
 

@@ -5,18 +5,21 @@
 
 import re
 from array import array
+from collections import Counter
 from math import nan
 
 import numpy as np
 from scipy import sparse
 
 from demurk.datasets._files import parse_number
+from demurk.utils._text import one_line
 
 _QUOTED = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
 _WHOLE_QUOTED = re.compile(_QUOTED)
 _CODE = re.compile(rf"((?:[^'\"%]|{_QUOTED})*)%")
 # A sparse row writes `index value`, so a number may stand before the quote.
-_PIECE = re.compile(rf"\s*((?:\d+\s+)?(?:{_QUOTED})|[^\s,'\"][^,]*|)\s*(,|\Z)")
+# Spaces once taken are not given back (`*+`), or a long run of them takes ages.
+_PIECE = re.compile(rf"\s*+((?:\d+\s+)?(?:{_QUOTED})|[^\s,'\"][^,]*|)\s*+(,|\Z)")
 _ATTRIBUTE = re.compile(rf"@attribute\s+({_QUOTED}|[^\s'\"]\S*)\s+(.+)", re.IGNORECASE)
 _NUMERIC = re.compile(r"(numeric|real|integer)\s*(\[.*\])?\Z", re.IGNORECASE)
 _TEXT = re.compile(r"(string|date)\b", re.IGNORECASE)
@@ -41,7 +44,7 @@ class Source:
 
     def error(self, message, line=None):
         place = self.line if line is None else line
-        return ValueError(f"{self.path}, line {place}: {message}.")
+        return ValueError(f"{self.path}, line {place}: {one_line(message, 300)}.")
 
     def pieces(self, text):
         """Split at the commas that are not inside quotes."""
@@ -154,7 +157,8 @@ def read_rows(lines, attributes, source):
 
     In this coding an entry absent from a sparse row is 0 for every type.
     """
-    values, columns, starts, row_lines = array("d"), array("q"), array("q", [0]), []
+    values, columns = array("d"), array("q")
+    starts, row_lines = array("q", [0]), array("q")
     is_sparse = None
     for line in lines:
         if is_sparse is None:
@@ -200,14 +204,16 @@ def _split_sparse(line, n_attributes, source):
     inside = line[1:-1].strip()
     items = [item.split(None, 1) for item in source.pieces(inside)] if inside else []
     for item in items:
-        if len(item) != 2 or not item[0].isdecimal() or int(item[0]) >= n_attributes:
+        # Python refuses to read thousands of digits.
+        known = len(item) == 2 and len(item[0]) < 20 and item[0].isdecimal()
+        if not known or int(item[0]) >= n_attributes:
             raise source.error(
                 f"the entry {' '.join(item)[:40]!r} of the sparse row is wrong; write "
                 f"an attribute number from 0 to {n_attributes - 1}, a space and a value"
             )
     columns = [int(item[0]) for item in items]
     if len(set(columns)) < len(columns):
-        twice = next(c for c in columns if columns.count(c) > 1)
+        twice = Counter(columns).most_common(1)[0][0]
         raise source.error(f"attribute number {twice} occurs twice; keep one entry")
     return columns, [source.unquote(item[1]) for item in items]
 
@@ -220,7 +226,7 @@ def _bad_value(owners, tokens, source):
         except (KeyError, ValueError):
             expected = "a finite number"
             if attribute.values is not None:
-                shown = ", ".join(attribute.values[:6])
+                shown = one_line(", ".join(attribute.values[:6]))
                 expected = f"one of {shown}{', ...' * (len(attribute.values) > 6)}"
             break
     return source.error(

@@ -208,7 +208,7 @@ def _check_labels(truth, given, path):
     if is_vector:
         numbers = (truth.toarray() if sparse.issparse(truth) else truth).ravel()
         if given is None:
-            codes, names = class_codes(numbers.tolist())
+            codes, names = class_codes(numbers)
             return codes, None, names
         # MATLAB counts from 1.
         truth = indicator_of_positions(numbers, given.shape[1], path, first=1)

@@ -39,12 +39,11 @@ def check_room(n_values, path, what):
         )
 
 
-def check_columns(n_columns, path, what="features"):
+def check_columns(n_columns, path, what="features", remedy="check that index"):
     """The same for columns that are declared but hold nothing."""
     if n_columns > MOST_COLUMNS + os.path.getsize(path):
         raise ValueError(
-            f"{path} has {_written(n_columns)} {what} by its highest index, too many "
-            "to believe of a file of its size; check that index."
+            f"{path} has {_written(n_columns)} {what} by its highest index; {remedy}."
         )
 
 
