@@ -7,22 +7,18 @@ import gzip
 import io
 import struct
 import zlib
-from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 from random import Random
 
 import numpy as np
-from mutate import mutate, zip_mutations
 from scipy import sparse
 from scipy.io import savemat
 
 from demurk.datasets import read_arff, read_dataset, read_mat
 from demurk.rules import RuleLabeler, rules_from_file
-
-# What a reader may raise, with one sentence.
-ALLOWED = (ValueError, FileNotFoundError, ImportError)
-LONGEST = 400
+from tests.fuzz.mutate import mutate, zip_mutations
+from tests.fuzz.outcome import Format
 
 X = np.round(np.random.RandomState(0).normal(size=(7, 4)), 3)
 Y = np.array(
@@ -31,51 +27,11 @@ Y = np.array(
 GIVEN = Y | np.roll(Y, 1, axis=1)
 
 
-@dataclass(frozen=True)
-class Format:
-    """One kind of file: its suffix, valid examples, how to damage and to read one.
-
-    `share` says how many of a thousand files are of this kind.
-    """
-
-    suffix: str
-    examples: object  # a function that gives a list of bytes
-    read: object
-    damage: object = mutate
-    share: int = 100
-
-
 def damaged(name, seed, number):
     """The damaged file of a format with this number, the same for the same seed."""
     rng = Random(f"{seed} {name} {number}")
     form = FORMATS[name]
     return form.damage(rng.choice(form.examples()), rng)
-
-
-def check(name, path):
-    """Read a file; "read", "refused", or what is wrong with the answer."""
-    try:
-        found = FORMATS[name].read(path)
-    except ALLOWED as error:
-        message = str(error)
-        if "\n" in message or not 0 < len(message) < LONGEST + len(str(path)):
-            return f"no sentence: {type(error).__name__}: {message[:200]!r}"
-        if not message.endswith("."):
-            return f"foreign: {type(error).__name__}: {message[:200]!r}"
-        return "refused"
-    except Exception as error:
-        return f"exception: {type(error).__name__}: {str(error)[:200]!r}"
-    return "read" if found is None else _consistent(found)
-
-
-def _consistent(bunch):
-    n_samples, n_features = bunch.data.shape
-    good = n_features == len(bunch.feature_names)
-    for part in (bunch.target, bunch.get("candidates")):
-        good &= part is None or len(part) == n_samples
-        if part is not None and part.ndim == 2:
-            good &= part.shape[1] == len(bunch.target_names)
-    return "read" if good else "inconsistent: shapes and names do not agree"
 
 
 # MATLAB

@@ -23,13 +23,16 @@ import tempfile
 import time
 import warnings
 from collections import Counter, defaultdict
+from importlib import import_module
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path.insert(0, str(Path(__file__).parents[2]))
+from tests.fuzz.outcome import check
 
 # A child reads so many files before the next one takes over.
 CHUNK = 20_000
-TIMEOUT = 20.0
+# Seconds that a child may take to import everything.
+STARTING = 60
 # Compressed files may expand to this during the run, and memory may peak at 10 times
 # the file and the constant.
 ROOM = 2**26
@@ -39,55 +42,54 @@ ADDRESS_SPACE = 2**33
 BROKEN = 77
 
 
-def plan(only):
+def plan(arguments):
     """Formats in the order in which files take turns."""
-    from formats import FORMATS
-
-    names = only.split(",") if only else list(FORMATS)
+    forms, only = import_module(arguments.formats).FORMATS, arguments.only
+    names = only.split(",") if only else list(forms)
     for name in names:
-        if name not in FORMATS:
-            raise SystemExit(f"There is no format {name!r}; choose among {[*FORMATS]}.")
+        if name not in forms:
+            raise SystemExit(f"There is no format {name!r}; choose among {[*forms]}.")
     if len(names) == 1:
         return names
     turns = [
-        ((k + 0.5) / FORMATS[name].share, name)
+        ((k + 0.5) / forms[name].share, name)
         for name in names
-        for k in range(FORMATS[name].share)
+        for k in range(forms[name].share)
     ]
     return [name for _, name in sorted(turns)]
 
 
-def child(seed, only, first, last, folder):
+def child(arguments):
     """Read files one after the other; say the number of each before it is read."""
     import resource
-
-    from formats import FORMATS, check, damaged
-
-    from demurk.datasets import _room
 
     warnings.simplefilter("ignore")
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE, ADDRESS_SPACE))
-    _room.ROOM = ROOM
-    turns, counts = plan(only), Counter()
-    for name in dict.fromkeys(turns):  # imports and caches are no one file's fault
-        path = Path(folder, "file" + FORMATS[name].suffix)
-        for example in FORMATS[name].examples():
+    formats, folder = import_module(arguments.formats), arguments.child
+    if "demurk.datasets" in sys.modules:
+        import_module("demurk.datasets._room").ROOM = ROOM
+    turns, counts = plan(arguments), Counter()
+    paths = {
+        name: Path(folder, "file" + formats.FORMATS[name].suffix) for name in set(turns)
+    }
+    for name, path in paths.items():  # imports and caches are no one file's fault
+        for example in formats.FORMATS[name].examples():
             path.write_bytes(example)
-            if (found := check(name, path)) != "read":
+            if (found := check(formats.FORMATS[name], path)) != "read":
                 print(f"A valid {name} file was not read: {found}", file=sys.stderr)
                 raise SystemExit(BROKEN)
     base = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     with Path(folder, "number").open("r+b") as stream:
         number = mmap.mmap(stream.fileno(), 8)
-    for i in range(first, last):
+    last = arguments.first + arguments.files
+    for i in range(arguments.first, last):
         struct.pack_into("<q", number, 0, i)
         name = turns[i % len(turns)]
-        path = Path(folder, "file" + FORMATS[name].suffix)
-        content = damaged(name, seed, i)
-        path.write_bytes(content)
+        content = formats.damaged(name, arguments.seed, i)
+        paths[name].write_bytes(content)
         start = time.perf_counter()
-        found = check(name, path)
+        found = check(formats.FORMATS[name], paths[name])
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 - base
         if peak > 10 * len(content) + CONSTANT:
             found = f"memory: {peak >> 20} MiB for {len(content)} bytes"
@@ -103,15 +105,18 @@ def child(seed, only, first, last, folder):
     print(json.dumps(["done", last, entries]), flush=True)
 
 
-def watch(process, folder):
+def watch(process, folder, timeout):
     """Wait for a child; kill it if it stays too long with one file."""
-    seen, since = None, time.monotonic() + 60  # it has to import first
+    first = seen = Path(folder, "number").read_bytes()
+    since = time.monotonic()
     while process.poll() is None:
         time.sleep(0.2)
         number = Path(folder, "number").read_bytes()
         if number != seen:
-            seen, since = number, max(since, time.monotonic())
-        elif time.monotonic() - since > TIMEOUT:
+            seen, since = number, time.monotonic()
+        elif number == first and time.monotonic() - since < STARTING:
+            continue
+        elif time.monotonic() - since > timeout:
             process.kill()
             process.wait()
             return "timeout"
@@ -122,13 +127,13 @@ def watch(process, folder):
 
 def one_child(arguments, first, last, folder):
     """Run a child; counts, findings and the number to go on with."""
-    Path(folder, "number").write_bytes(struct.pack("<q", first))
+    Path(folder, "number").write_bytes(struct.pack("<q", -1))
     command = [sys.executable, __file__, "--child", folder, "--seed", arguments.seed]
     command += ["--first", str(first), "--files", str(last - first)]
-    command += ["--only", arguments.only or ""]
+    command += ["--only", arguments.only or "", "--formats", arguments.formats]
     with Path(folder, "out").open("w+") as out:
         process = subprocess.Popen(command, stdout=out)
-        end = watch(process, folder)
+        end = watch(process, folder, arguments.timeout)
         out.seek(0)
         lines = [json.loads(line) for line in out if line.endswith("\n")]
     findings = [line for line in lines if line[0] != "done"]
@@ -136,7 +141,7 @@ def one_child(arguments, first, last, folder):
         _, reached, entries = lines[-1]
         return Counter({(n, k): c for n, k, c in entries}), findings, reached
     (number,) = struct.unpack("<q", Path(folder, "number").read_bytes())
-    turns = plan(arguments.only)
+    turns, number = plan(arguments), max(number, first)
     name = turns[number % len(turns)]
     findings.append([number, name, f"{end}: code {process.returncode}"])
     # What it counted died with it; all but the findings were read or refused.
@@ -148,8 +153,8 @@ def one_child(arguments, first, last, folder):
 
 
 def run(arguments):
-    from formats import damaged
-
+    """Child after child until all files are read; 1 if there are findings."""
+    damaged = import_module(arguments.formats).damaged
     counts, kinds, done = Counter(), defaultdict(list), arguments.first
     last, start = arguments.first + arguments.files, time.monotonic()
     shared = Path("/dev/shm")
@@ -194,11 +199,14 @@ def main():
     parser.add_argument("--only", help="formats, separated by commas")
     parser.add_argument("--minutes", type=float, help="stop after so many")
     parser.add_argument("--keep", help="folder for the files behind the findings")
+    parser.add_argument("--timeout", type=float, default=20, help="seconds for a file")
+    parser.add_argument(
+        "--formats", default="tests.fuzz.formats", help=argparse.SUPPRESS
+    )
     parser.add_argument("--child", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.child:
-        last = arguments.first + arguments.files
-        child(arguments.seed, arguments.only, arguments.first, last, arguments.child)
+        child(arguments)
         # Without clean-up: what a damaged file left behind should not be looked at.
         sys.stdout.flush()
         os._exit(0)

@@ -24,6 +24,7 @@ from demurk.datasets._files import (
     stem,
 )
 from demurk.datasets._room import check_room
+from demurk.labels._sets import short
 from demurk.utils._text import one_line
 
 
@@ -128,7 +129,7 @@ def read_arff(
         target_names = [names[j] for j in labels]
     else:
         check_known([target], [names[j] for j in labels], "target", path)
-        column = _column(codes, labels[0])
+        (column,) = _columns(codes, labels)
         y, target_names = _encode_class(column, attributes[labels[0]])
     return make_bunch(data, y, feature_names, target_names, stem(path))
 
@@ -140,7 +141,7 @@ def _prepare(attributes, drop, source):
             attribute.code = lambda token: 0.0
         elif attribute.text:
             raise source.error(
-                f"attribute {attribute.name!r} is text; name it in drop to leave "
+                f"attribute {short(attribute.name)} is text; name it in drop to leave "
                 "it out",
                 attribute.line,
             )
@@ -207,7 +208,7 @@ def read_label_xml(path):
             names.append(attributes.get("name"))
 
     def refuse(*entity):
-        raise ValueError(f"{path} declares an entity, which no label list needs.")
+        raise expat.ExpatError("it declares an entity, which no label list needs")
 
     parser = expat.ParserCreate()
     parser.StartElementHandler = start
@@ -217,7 +218,7 @@ def read_label_xml(path):
         parser.Parse(existing_file(path).read_bytes(), True)
     except expat.ExpatError as error:
         raise ValueError(f"{path} is not valid XML ({error}); repair it.") from error
-    except LookupError as error:
+    except (LookupError, ValueError) as error:
         raise ValueError(
             f"{path} has an unknown encoding ({one_line(error)}); write it in UTF-8."
         ) from error
@@ -229,9 +230,11 @@ def read_label_xml(path):
     return names
 
 
-def _column(codes, j):
-    column = codes[:, [j]]
-    return (column.toarray() if sparse.issparse(column) else column).ravel()
+def _columns(codes, chosen):
+    """Columns one by one; of a sparse matrix a few are made dense at a time."""
+    for start in range(0, len(chosen), 64):
+        block = codes[:, chosen[start : start + 64]]
+        yield from (block.toarray() if sparse.issparse(block) else block).T
 
 
 def _feature_tables(attributes, features, as_number, path):
@@ -252,8 +255,8 @@ def _feature_tables(attributes, features, as_number, path):
             except ValueError:
                 if not every:
                     raise ValueError(
-                        f"Attribute {attribute.name!r} of {path} has values that are "
-                        "not numbers; remove it from as_number."
+                        f"Attribute {short(attribute.name)} of {path} has values that "
+                        "are not numbers; remove it from as_number."
                     ) from None
         if table is None:
             tables[j] = None if attribute.values is None else "hot"
@@ -268,11 +271,9 @@ def _encode_features(codes, attributes, features, tables):
     owners = [j for j in features if tables[j] is None]
     names = [attributes[j].name for j in owners]
     blocks = [codes[:, owners]]
-    for j in features:
+    expanded = [j for j in features if tables[j] is not None]
+    for j, column in zip(expanded, _columns(codes, expanded)):
         attribute, table = attributes[j], tables[j]
-        if table is None:
-            continue
-        column = _column(codes, j)
         if isinstance(table, str):
             blocks.append(one_hot(column, len(attribute.values)))
             names += [f"{attribute.name}={value}" for value in attribute.values]
@@ -303,15 +304,15 @@ def _look_up(table, codes):
 def _encode_labels(codes, attributes, labels, row_lines, source):
     """Labels as int8; a missing one is -1."""
     y = np.empty((codes.shape[0], len(labels)), dtype=np.int8)
-    for i, j in enumerate(labels):
-        attribute, column = attributes[j], _column(codes, j)
+    for i, column in enumerate(_columns(codes, labels)):
+        attribute = attributes[labels[i]]
         if attribute.values is not None:
             table = attribute.yes_no()
             if table is None:
+                values = one_line(", ".join(attribute.values[:6]))
                 raise source.error(
-                    f"label {attribute.name!r} has the values "
-                    f"{', '.join(attribute.values[:6])}; labels must be {{0,1}}, and a "
-                    "class attribute is named by target",
+                    f"label {short(attribute.name)} has the values {values}; labels "
+                    "must be {0,1}, and a class attribute is named by target",
                     attribute.line,
                 )
             column = _look_up(table, column)
@@ -319,8 +320,8 @@ def _encode_labels(codes, attributes, labels, row_lines, source):
         if len(bad):
             value = number_name(column[bad[0]])
             raise source.error(
-                f"label {attribute.name!r} is {value}; labels are 0, 1 or ?, so check "
-                "which attributes are the labels",
+                f"label {short(attribute.name)} is {value}; labels are 0, 1 or ?, so "
+                "check which attributes are the labels",
                 row_lines[bad[0]],
             )
         y[:, i] = np.nan_to_num(column, nan=-1)

@@ -12,6 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from demurk.datasets._files import parse_number
+from demurk.labels._sets import short
 from demurk.utils._text import one_line
 
 _QUOTED = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
@@ -110,7 +111,7 @@ def read_header(lines, source):
             attribute = _read_attribute(line, source)
             if attribute.name in attributes:
                 raise source.error(
-                    f"attribute {attribute.name!r} was declared before, in line "
+                    f"attribute {short(attribute.name)} was declared before, in line "
                     f"{attributes[attribute.name].line}; rename one of them"
                 )
             attributes[attribute.name] = attribute
@@ -140,14 +141,14 @@ def _read_attribute(line, source):
         return Attribute(name, source.line, text=True)
     if not (kind.startswith("{") and kind.endswith("}")):
         raise source.error(
-            f"attribute {name!r} has the unknown type {kind[:40]!r}; expected numeric, "
-            "real, integer, string, date or a list {a, b}"
+            f"attribute {short(name)} has the unknown type {short(kind)}; expected "
+            "numeric, real, integer, string, date or a list {a, b}"
         )
     values = [source.unquote(piece) for piece in source.pieces(kind[1:-1])]
     if len(set(values)) < len(values) or not set(values).isdisjoint(("", "?")):
         raise source.error(
-            f"the values of attribute {name!r} hold a duplicate, an empty one or '?'; "
-            "list each value once"
+            f"the values of attribute {short(name)} hold a duplicate, an empty one or "
+            "'?'; list each value once"
         )
     return Attribute(name, source.line, values)
 
@@ -230,6 +231,6 @@ def _bad_value(owners, tokens, source):
                 expected = f"one of {shown}{', ...' * (len(attribute.values) > 6)}"
             break
     return source.error(
-        f"attribute {attribute.name!r} holds {token[:40]!r}; expected {expected}, or ? "
-        "if it is missing"
+        f"attribute {short(attribute.name)} holds {short(token)}; expected {expected}, "
+        "or ? if it is missing"
     )
