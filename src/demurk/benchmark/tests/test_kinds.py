@@ -429,7 +429,7 @@ def test_embedding_of_a_map():
 
 def test_case_study_by_hand():
     from demurk.datasets import make_health_records, paper_rules
-    from demurk.labels import RuleLabeler
+    from demurk.rules import RuleLabeler
 
     records = make_health_records(600, random_state=0)
     labeler = RuleLabeler(paper_rules(), columns=records.feature_names)

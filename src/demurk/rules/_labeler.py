@@ -13,16 +13,16 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from demurk.labels._conditions import (
+from demurk.labels._data import Mask
+from demurk.labels._sets import short
+from demurk.rules._conditions import (
     Table,
     evaluate,
     find_columns,
     load_table,
     patterns_of,
 )
-from demurk.labels._data import Mask
-from demurk.labels._rule_data import Rule, as_rule
-from demurk.labels._sets import short
+from demurk.rules._rule import Rule, as_rule
 from demurk.utils._compat import Interval, StrOptions, _fit_context
 
 
@@ -89,8 +89,8 @@ class RuleLabeler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     Notes
     -----
-    A test of a missing value (NaN, None) is neither true nor false but unknown, and so
-    is what depends on it; a rule hits only where its condition is true. So neither
+    A test of a missing value (NaN, NaT, None) is neither true nor false but unknown,
+    and so is what depends on it; a rule hits only where its condition is true. Neither
     ``{"glucose": ">= 7"}`` nor ``{"not": {"glucose": ">= 7"}}`` hits a row without a
     glucose value, while "any" hits it if another of its conditions holds.
 
@@ -101,14 +101,13 @@ class RuleLabeler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     a classifier sees too, and the classifier will learn to repeat them. Methods that
     assume random flips help less than on such flips.
 
-    Time is O(n m) for n rows and m columns named in the rules, counted once per
-    mention; memory O(n (r + q)) for r rules and q labels. Sparse input is read column
-    by column. Columns of text need a Python call per entry.
+    Time is O(n m) for n rows and m mentions of columns; memory O(n (r + q)) for r rules
+    and q labels. Columns of text need a Python call per entry.
 
     Examples
     --------
     >>> import pandas as pd
-    >>> from demurk.labels import Rule, RuleLabeler
+    >>> from demurk.rules import Rule, RuleLabeler
     >>> table = pd.DataFrame({
     ...     "I10": [1, 0, 0, 0], "C09AA": [2, 3, 0, 0], "glucose": [5, 5, 9, None],
     ... })
@@ -232,8 +231,7 @@ class RuleLabeler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         table = load_table(X)
-        names = table.names
-        if names is None:
+        if (names := table.names) is None:
             names = self.feature_names_in_.tolist()
             if table.shape[1] != len(names):
                 raise ValueError(
@@ -275,8 +273,8 @@ class RuleLabeler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             for name in found:
                 if name not in places:
                     raise ValueError(
-                        f"X has no column '{name}', which the rules need; give the "
-                        "columns that RuleLabeler was fitted to."
+                        f"X has no column {short(name)}, which the rules need; give "
+                        "the columns that RuleLabeler was fitted to."
                     )
 
         def read(pattern: str) -> list[NDArray[Any]]:
@@ -334,7 +332,7 @@ class RuleLabeler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def _title(rule: Rule, number: int) -> str:
-    return f"Rule {number}" + (f" ('{rule.name}')" if rule.name else "")
+    return f"Rule {number}" + (f" ({short(rule.name)})" if rule.name else "")
 
 
 def _pairs(rules: list[Rule], test: Callable[[Rule, Rule], bool]) -> Mask:
@@ -361,9 +359,9 @@ def _label_names(rules: list[Rule], labels: Sequence[str] | None) -> list[str]:
     for number, rule in enumerate(rules):
         for label in rule.then:
             if label not in labels:
+                place = _title(rule, number)
                 raise ValueError(
-                    f"{_title(rule, number)} sets the label '{label}', which is not in "
-                    "`labels`; add it there."
+                    f"{place} sets the label {short(label)}; add it to `labels`."
                 )
     return list(labels)
 
@@ -382,19 +380,22 @@ def _column_names(table: Table, columns: Any) -> list[str]:
         )
     if len(set(names)) != len(names):
         twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"X has two columns '{twice}'; give every column its name.")
+        raise ValueError(
+            f"X has two columns {short(twice)}; give every column its name."
+        )
     return names
 
 
 def _refuse_pattern(pattern: str, title: str, names: list[str], given: bool) -> None:
-    plain = pattern.translate(str.maketrans("", "", "*?[]"))
+    # Comparing takes quadratic time in the length.
+    plain = pattern[:100].translate(str.maketrans("", "", "*?[]"))
     close = get_close_matches(plain, names, n=3, cutoff=0.4)
-    remedy = f"the closest names are {', '.join(map(repr, close))}"
+    remedy = f"the closest names are {', '.join(map(short, close))}"
     if not close:
-        remedy = f"its columns are {', '.join(map(repr, names[:3]))} and so on"
+        remedy = f"its columns are {', '.join(map(short, names[:3]))} and so on"
     if not given:
         remedy = "X is an array without names, so pass them as `columns`"
     raise ValueError(
-        f"{title} names the column '{pattern}', which X does not have; {remedy} "
+        f"{title} names the column {short(pattern)}, which X does not have; {remedy} "
         "(unmatched='zero' takes it for a column of zeros)."
     )

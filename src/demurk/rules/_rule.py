@@ -3,16 +3,19 @@
 # Authors: The demurk developers
 # SPDX-License-Identifier: BSD-3-Clause
 
-import json
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from demurk.labels._conditions import plain_condition
 from demurk.labels._sets import short
+from demurk.rules._conditions import plain_condition
+from demurk.utils._nesting import MOST_LEVELS, check_depth, parse_text
+from demurk.utils._text import one_line
+
+# Named lists may name others: without a limit, a short file could mean billions.
+MOST_ENTRIES = 100_000
 
 
 @dataclass(frozen=True)
@@ -28,9 +31,10 @@ class Rule:
           pattern with ``*``, ``?`` and ``[...]``, as in ``"C09*"`` or ``"40[1-5]"``,
           and then means any of the columns that it matches;
         - a test, ``{"glucose": ">= 7"}``: ``>=``, ``<=``, ``==``, ``!=``, ``>`` or
-          ``<`` and a number, ``== word`` or ``!= word`` for a column of text, a plain
-          number for equality, "known" or "missing". Of a list of tests all must hold:
-          ``{"age": [">= 40", "< 65"]}``;
+          ``<`` and a number, ``== word`` or ``!= word`` for a column of text,
+          ``>= 2024-01-31`` or ``>= 2024-01-31T12:30`` for a column of dates (in UTC
+          if they have a time zone), a plain number for equality, "known" or
+          "missing". Of a list of tests all must hold: ``{"age": [">= 40", "< 65"]}``;
         - ``{"all": [...]}``, ``{"any": [...]}``, ``{"none": [...]}`` of a list of
           conditions, ``{"not": condition}``, ``{"at_least": 2, "of": [...]}``.
 
@@ -53,7 +57,7 @@ class Rule:
 
     Examples
     --------
-    >>> from demurk.labels import Rule
+    >>> from demurk.rules import Rule
     >>> Rule({"any": ["I10", "C09*"], "none": ["E1*"]}, {"hypertension": 1}).then
     {'hypertension': 1}
     """
@@ -65,9 +69,13 @@ class Rule:
     def __post_init__(self) -> None:
         if not isinstance(self.name, str):
             raise ValueError(f"The name of a rule is {short(self.name)}; give text.")
-        where = f"Rule '{self.name}'" if self.name else "A rule"
+        where = f"Rule {short(self.name)}" if self.name else "A rule"
         # A copy in plain containers: equal after a round trip through a file, and
         # nobody can change it from outside.
+        try:
+            check_depth(self.when)
+        except ValueError as error:
+            raise ValueError(f"{where} has a condition, and {error}.") from None
         object.__setattr__(self, "when", plain_condition(self.when, where))
         then = self.then if isinstance(self.then, Mapping) else {}
         for label, value in then.items():
@@ -121,7 +129,7 @@ def rules_from_file(path: str | PathLike[str]) -> list[Rule]:
     --------
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
-    >>> from demurk.labels import rules_from_file
+    >>> from demurk.rules import rules_from_file
     >>> text = '''
     ... [lists]
     ... drugs = ["C08*", "C09*"]
@@ -139,48 +147,66 @@ def rules_from_file(path: str | PathLike[str]) -> list[Rule]:
     {'all': ['I10', {'any': ['C08*', 'C09*']}]}
     """
     path = Path(path)
-    readers = {".toml": tomllib.loads, ".json": json.loads}
-    if path.suffix not in readers:
+    kind = path.suffix[1:]
+    if kind not in ("toml", "json"):
         raise ValueError(f"{path} is neither .toml nor .json; give one of these.")
     try:
-        content = readers[path.suffix](path.read_text(encoding="utf-8"))
+        content = parse_text(path.read_text(encoding="utf-8"), kind)
     except ValueError as error:  # both parsers' errors, and text that is not UTF-8
         raise ValueError(
-            f"{path} is not valid {path.suffix[1:].upper()} ({error}); correct it."
+            f"{path} is not valid {kind.upper()} ({one_line(error)}); correct it."
         ) from error
     keys = set(content) if isinstance(content, dict) else set()
-    if not {"rules"} <= keys <= {"rules", "lists"} or not isinstance(
-        content["rules"], list
+    lists = content.get("lists", {}) if keys else {}
+    if (
+        not {"rules"} <= keys <= {"rules", "lists"}
+        or not isinstance(content["rules"], list)
+        or not isinstance(lists, dict)
     ):
         raise ValueError(
             f"{path} must hold a list 'rules' and perhaps a table 'lists', and nothing "
             "else at its top."
         )
-    lists = content.get("lists", {})
+    expansion = _Expansion(lists)
     rules = []
     for number, entry in enumerate(content["rules"]):
         try:
             if isinstance(entry, dict) and "when" in entry:
-                entry = {**entry, "when": _expand(entry["when"], lists)}
+                entry = {**entry, "when": expansion.expand(entry["when"])}
             rules.append(as_rule(entry, number))
         except ValueError as error:
             raise ValueError(f"In {path}: {error}") from error
     return rules
 
 
-def _expand(entry: Any, lists: Mapping[str, Any]) -> Any:
-    """Put the named lists in the places of their names."""
-    if isinstance(entry, dict):
-        return {key: _expand(value, lists) for key, value in entry.items()}
-    if isinstance(entry, list):
-        return [_expand(value, lists) for value in entry]
-    if isinstance(entry, str) and entry.startswith("@"):
-        if entry[1:] not in lists:
+class _Expansion:
+    """Puts the named lists of a file in the places of their names."""
+
+    def __init__(self, lists: Mapping[str, Any]) -> None:
+        self.lists = lists
+        self.n_entries = 0
+
+    def expand(self, entry: Any, within: tuple[str, ...] = (), depth: int = 0) -> Any:
+        """A condition without names of lists; `within` are the lists it stands in."""
+        self.n_entries += 1
+        if self.n_entries > MOST_ENTRIES or depth > MOST_LEVELS:
             raise ValueError(
-                f"a rule names the list '{entry}', but 'lists' has "
-                f"{', '.join(lists) or 'none'}; add it there."
+                f"with the lists put in their places there are over {MOST_ENTRIES} "
+                f"conditions or over {MOST_LEVELS} levels; name fewer lists in lists."
             )
-        # A list may name others, but not itself.
-        others = {name: lists[name] for name in lists if name != entry[1:]}
-        return {"any": _expand(lists[entry[1:]], others)}
-    return entry
+        depth += 1
+        if isinstance(entry, dict):
+            return {k: self.expand(v, within, depth) for k, v in entry.items()}
+        if isinstance(entry, list):
+            return [self.expand(value, within, depth) for value in entry]
+        if isinstance(entry, str) and entry.startswith("@"):
+            name = entry[1:]
+            # A list may name others, but not itself.
+            if name not in self.lists or name in within:
+                known = [known for known in self.lists if known not in within]
+                raise ValueError(
+                    f"a rule names the list {short(entry)}, but 'lists' has "
+                    f"{one_line(', '.join(known)) or 'none'}; add it there."
+                )
+            return {"any": self.expand(self.lists[name], (*within, name), depth)}
+        return entry

@@ -3,9 +3,12 @@
 # Authors: The demurk developers
 # SPDX-License-Identifier: BSD-3-Clause
 
+import datetime
+import math
 import operator
 import re
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from fnmatch import fnmatchcase
@@ -30,7 +33,18 @@ COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
     "<": operator.lt,
 }
 TESTS = "'>= 7' (or <=, ==, !=, >, <), 'known', 'missing', a number, or a list of these"
-_TEST = re.compile(r"\s*(>=|<=|==|!=|>|<)\s*(\S.*?)\s*")
+# Both are matched with text stripped of spaces: no two parts compete for one space.
+_TEST = re.compile(r"(>=|<=|==|!=|>|<)\s*(\S.*)")
+_DATE = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,6})?)?)?", re.ASCII)
+# Wide enough for all dates that people write, and fine enough for all but clocks.
+_INSTANT = "datetime64[us]"
+
+# By the kind of a column: what it is compared with, and what to say otherwise.
+_KINDS: dict[str, tuple[type, str]] = {
+    "f": (float, "numbers; give a number"),
+    "M": (np.datetime64, "dates; write one as in '>= 2024-01-31'"),
+    "O": (str, "text; write '== word'"),
+}
 
 # What a condition says of each row: surely true, and possibly true. They differ where
 # a value is missing.
@@ -60,10 +74,11 @@ def plain_condition(condition: Any, where: str) -> Any:
                 f"or one of {', '.join(KEYWORDS)}."
             )
         plain[key] = _plain_entry(key, value, where)
-    if "of" in plain and not 1 <= plain["at_least"] <= len(plain["of"]):
+    n_parts = len(plain.get("of", ()))
+    if "of" in plain and not 1 <= plain["at_least"] <= n_parts:
         raise ValueError(
-            f"{where} asks for at least {plain['at_least']} of {len(plain['of'])} "
-            f"conditions; give a number from 1 to {len(plain['of'])}."
+            f"{where} asks for at least {short(plain['at_least'])} of {n_parts} "
+            f"conditions; give a number from 1 to {n_parts}."
         )
     return plain
 
@@ -91,28 +106,32 @@ def _plain_entry(key: str, value: Any, where: str) -> Any:
 
 
 def _parse_test(test: Any, column: str, where: str) -> tuple[str, Any]:
-    """Name of the comparison and what to compare with, number or text."""
+    """Name of the comparison and what to compare with: number, date or text."""
     if isinstance(test, NUMBER_TYPES) and not is_missing(test):
-        return "==", float(test)
+        with suppress(OverflowError):
+            return "==", float(test)
     if isinstance(test, str):
         if test in ("known", "missing"):
             return test, None
-        if match := _TEST.fullmatch(test):
+        if match := _TEST.fullmatch(test.strip()):
             name, text = match.groups()
-            number = _number(text)
-            if number is not None or name in ("==", "!="):
-                return name, text if number is None else number
+            operand = _operand(text)
+            if not isinstance(operand, str) or name in ("==", "!="):
+                return name, operand
     raise ValueError(
-        f"{where} tests the column '{column}' with {short(test)}; give {TESTS}."
+        f"{where} tests the column {short(column)} with {short(test)}; give {TESTS}."
     )
 
 
-def _number(text: str) -> float | None:
-    try:
+def _operand(text: str) -> float | np.datetime64 | str:
+    """What a test compares with; "nan" and what is neither number nor date is text."""
+    with suppress(ValueError):
         value = float(text)
-    except ValueError:
-        return None
-    return value if value == value else None
+        return text if math.isnan(value) else value
+    if _DATE.fullmatch(text):
+        with suppress(ValueError):  # the 31st of February
+            return np.datetime64(text, "us")
+    return text
 
 
 def patterns_of(condition: Any) -> Iterator[str]:
@@ -180,22 +199,28 @@ def _at_least(needed: int, parts: list[Truth]) -> Truth:
     return sure, possible
 
 
+def _missing(values: NDArray[Any]) -> Mask:
+    if values.dtype.kind == "O":
+        return np.array([value is None for value in values], dtype=bool)
+    return np.isnat(values) if values.dtype.kind == "M" else np.isnan(values)
+
+
 def _compare(values: NDArray[Any], test: Any, column: str, where: str) -> Truth:
     """One test on one column."""
     name, operand = _parse_test(test, column, where)
-    is_text = values.dtype.kind == "O"
-    missing = np.array([v is None for v in values]) if is_text else np.isnan(values)
+    kind = values.dtype.kind
+    missing = _missing(values)
     if name in ("known", "missing"):
         holds = missing if name == "missing" else ~missing
         return holds, holds
     if missing.all():  # neither text nor numbers
         return ~missing, missing
-    if is_text and isinstance(test, str) and name in ("==", "!="):
-        operand = _TEST.fullmatch(test)[2]  # type: ignore[index]
-    if is_text != isinstance(operand, str):
+    if kind == "O" and isinstance(test, str) and name in ("==", "!="):
+        operand = _TEST.fullmatch(test.strip())[2]  # type: ignore[index]
+    if not isinstance(operand, _KINDS[kind][0]):
         raise ValueError(
-            f"{where} tests the column '{column}' with {short(test)}, but it holds "
-            + ("text; write '== word'." if is_text else "numbers; give a number.")
+            f"{where} tests the column {short(column)} with {short(test)}, but it "
+            f"holds {_KINDS[kind][1]}."
         )
     sure = COMPARISONS[name](values, operand).astype(bool) & ~missing
     return sure, sure | missing
@@ -239,25 +264,49 @@ def load_table(X: Any) -> Table:
 
 
 def _values(column: Any, name: str | int) -> NDArray[Any]:
-    """A column as floats with NaN, or as text with None, for what is missing."""
+    """A column as floats with NaN, as dates with NaT, or as text with None."""
     column = column.ravel()
     hidden = np.ma.getmaskarray(column)
     column = np.asarray(column)
     if column.dtype.kind in "biuf":
         return np.where(hidden, np.nan, column.astype(np.float64))
+    if column.dtype.kind == "M":
+        return np.where(hidden, np.datetime64("NaT"), column.astype(_INSTANT))
+    if column.dtype.kind == "m":  # numpy counts spans of time among the integers
+        raise _unreadable(str(column[0]), 0, name)
     entries = [
         None if hide or is_missing(entry) else entry
         for entry, hide in zip(column.tolist(), hidden)
     ]
     known = [entry for entry in entries if entry is not None]
     if all(isinstance(entry, (*NUMBER_TYPES, Decimal)) for entry in known):
-        return np.array([np.nan if e is None else float(e) for e in entries])
+        return np.array([_as_float(e, i, name) for i, e in enumerate(entries)])
+    if all(isinstance(entry, datetime.date) for entry in known):
+        return np.array([_in_utc(entry) for entry in entries], dtype=_INSTANT)
     for row, entry in enumerate(entries):
         if entry is not None and not isinstance(entry, str):
-            raise ValueError(
-                f"Column {name!r} of X holds {short(entry)} in row {row}; rules can "
-                "read columns of numbers or of text."
-            )
+            raise _unreadable(entry, row, name)
     text = np.empty(len(entries), dtype=object)
     text[:] = entries
     return text
+
+
+def _as_float(entry: Any, row: int, name: str | int) -> float:
+    try:
+        return math.nan if entry is None else float(entry)
+    except (OverflowError, ValueError):  # 400 digits; a signalling NaN
+        raise _unreadable(entry, row, name) from None
+
+
+def _in_utc(entry: Any) -> Any:
+    """Times with a zone as frames give them, in UTC; everything else as it is."""
+    if getattr(entry, "tzinfo", None) is None:
+        return entry
+    return entry.astimezone(datetime.UTC).replace(tzinfo=None)
+
+
+def _unreadable(entry: Any, row: int, name: str | int) -> ValueError:
+    return ValueError(
+        f"Column {short(name)} of X holds {short(entry)} in row {row}; rules can read "
+        "columns of numbers, of text or of dates."
+    )

@@ -5,7 +5,9 @@
 
 import json
 import math
+import time
 from dataclasses import asdict
+from datetime import datetime
 from decimal import Decimal
 from fnmatch import fnmatchcase
 
@@ -21,7 +23,8 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import check_estimator
 
-from demurk.labels import Rule, RuleLabeler, check_labels, rules_from_file
+from demurk.labels import check_labels
+from demurk.rules import Rule, RuleLabeler, rules_from_file
 
 # Reference: plain Python, one row at a time, with True, False and None for unknown.
 
@@ -341,6 +344,65 @@ def test_text_and_other_columns():
     assert_array_equal(labeler.transform(polars), found)
 
 
+DATES = ["2024-01-31", None, "2024-02-01", "2024-01-31T12:30"]
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        *(np.array(DATES, f"datetime64[{unit}]") for unit in ("s", "ms", "us", "ns")),
+        np.ma.array(
+            np.array([d or "2024-03-01" for d in DATES], "datetime64[ns]"),
+            mask=[d is None for d in DATES],
+        ),
+        [None if d is None else datetime.fromisoformat(d) for d in DATES],
+        pl.Series(DATES).str.to_datetime(strict=False, format="%Y-%m-%d"),
+    ],
+    ids=["s", "ms", "us", "ns", "masked", "objects", "polars"],
+)
+def test_dates_are_compared_as_dates_and_nat_is_missing(column):
+    if isinstance(column, pl.Series):  # its last entry has a time, so it is missing
+        column = column.to_frame("d")
+        late = [0, 0, 1, 0]
+    else:
+        late = [0, 0, 1, 1]
+        if isinstance(column, list):
+            column = np.array(column, dtype=object)
+        column = column.reshape(-1, 1)
+    tests = {
+        "later": {"d": "> 2024-01-31"},
+        "not later": {"d": "<= 2024-01-31"},
+        "that day": {"d": ["== 2024-01-31"]},
+        "another": {"d": "!= 2024-01-31 00:00:00"},
+        "negated": {"not": {"d": "< 2024-02-01"}},
+        "missing": {"d": "missing"},
+        "known": {"d": "known"},
+    }
+    rules = [Rule(when, {name: 1}) for name, when in tests.items()]
+    found = RuleLabeler(rules, columns=["d"], default=0).fit_transform(column).T
+    gone = [0, 1, 0, 0 if late[3] else 1]
+    assert found[0].tolist() == late
+    assert found[1].tolist() == found[2].tolist() == [1, 0, 0, 0]
+    assert found[3].tolist() == late
+    assert found[4].tolist() == [0, 0, 1, 0]
+    assert found[5].tolist() == gone
+    assert found[6].tolist() == [1 - g for g in gone]
+
+
+@pytest.mark.parametrize(
+    "test",
+    ["==" + " " * 50_000, ">= 7" + " " * 50_000, "== a" + " " * 50_000 + "b\n\n"],
+)
+def test_spaces_in_a_test_cost_nothing(test):
+    """50,000 spaces took 17 seconds, and ten times as many a hundred times that."""
+    start = time.perf_counter()
+    try:
+        Rule({"glucose": test}, {"x": 1})
+    except ValueError as error:
+        assert "tests the column 'glucose'" in str(error)
+    assert time.perf_counter() - start < 1
+
+
 def test_scikit_learn_is_content():
     results = check_estimator(
         RuleLabeler([Rule("x0", {"a": 1}), Rule({"none": ["x*"]}, {"a": 0})]),
@@ -398,6 +460,13 @@ def fit(when, then=None, frame=FRAME, **options):
     return RuleLabeler([Rule(when, then or {"x": 1})], **options).fit(frame)
 
 
+def nest(depth):
+    condition = "a"
+    for _ in range(depth):
+        condition = {"not": condition}
+    return condition
+
+
 MALFORMED = {
     "pattern": (lambda: fit("C9*"), "the column 'C9*'", "are 'C09CA', 'C09AA'"),
     "name": (lambda: fit("gluxose"), "the column 'gluxose'", "are 'glucose'"),
@@ -450,7 +519,7 @@ MALFORMED = {
     "other label": (
         lambda: fit("sex", labels=["y"]),
         "Rule 0 sets the label 'x'",
-        "add it there",
+        "add it to `labels`",
     ),
     "label twice": (lambda: fit("sex", labels=["x", "x"]), "labels is", "once"),
     "names": (
@@ -473,13 +542,49 @@ MALFORMED = {
     ),
     "dates": (
         lambda: fit("d", frame=pd.DataFrame({"d": pd.to_datetime(["2020-01-01"])})),
-        "Column 'd'",
-        "numbers or of text",
+        "column 'd' with '> 0'",
+        "holds dates; write one as in '>= 2024-01-31'",
+    ),
+    "a date for numbers": (
+        lambda: fit({"glucose": ">= 2024-01-31"}),
+        "'glucose' with '>= 2024-01-31'",
+        "give a number",
+    ),
+    "no such day": (
+        lambda: Rule({"d": ">= 2023-02-31"}, {"x": 1}),
+        "with '>= 2023-02-31'",
+        "give",
+    ),
+    "spans": (
+        lambda: fit("d", frame=pd.DataFrame({"d": np.array([5], "timedelta64[ns]")})),
+        "Column 'd' of X holds '5 nanoseconds' in row 0",
+        "of numbers, of text",
     ),
     "mixture": (
         lambda: fit("d", frame=pd.DataFrame({"d": ["a", 1]})),
         "Column 'd' of X holds 1 in row 1",
-        "numbers or of text",
+        "columns of numbers, of text",
+    ),
+    "400 digits": (lambda: Rule({"a": 10**400}, {"x": 1}), "column 'a'", "a number"),
+    "400 digits in a cell": (
+        lambda: fit("d", frame=pd.DataFrame({"d": [10**400]}, dtype=object)),
+        "Column 'd' of X holds 1000",
+        "of numbers",
+    ),
+    "a long count": (
+        lambda: Rule({"at_least": 10**400, "of": ["a"]}, {"x": 1}),
+        "at least 1000",
+        "from 1 to 1",
+    ),
+    "very deep": (
+        lambda: Rule(nest(20_000), {"x": 1}, "r"),
+        "Rule 'r' has a condition",
+        "nested more than 100 levels deep",
+    ),
+    "long names": (
+        lambda: fit("q" * 10_000, {"y" * 10_000: 1}, FRAME, labels=["y" * 10_000]),
+        "names the column 'qqq",
+        "its columns are",
     ),
 }
 
@@ -492,7 +597,7 @@ def test_refusals_name_place_and_remedy(case):
     message = str(caught.value)
     assert place in message
     assert remedy in message
-    assert message.endswith(".") and "\n" not in message
+    assert message.endswith(".") and "\n" not in message and len(message) < 400
 
 
 @pytest.mark.parametrize(
@@ -519,6 +624,41 @@ FILES = {
         '{"rules": [{"when": "@a", "then": {"x": 1}}], "lists": {"a": ["@a"]}}',
         "the list '@a'",
     ),
+    "lists.json": ('{"rules": [{"when": "@a"}], "lists": ["a"]}', "a table 'lists'"),
+    "digits.json": (f'{{"rules": {"9" * 5000}}}', "not valid JSON"),
+    "float.json": (
+        f'{{"rules": [{{"when": {{"a": {"9" * 400}}}, "then": {{"x": 1}}}}]}}',
+        "tests the column 'a' with 9999",
+    ),
+    "deep.json": ('{"rules": ' + "[" * 20_000 + "]" * 20_000 + "}", "nested more than"),
+    "dict.json": (
+        '{"rules": [{"then": {"x": 1}, "when": '
+        + '{"not": ' * 200
+        + '"a"'
+        + "}" * 200
+        + "}]}",
+        "nested more than 100 levels",
+    ),
+    "deep.toml": ("rules = " + "[" * 20_000 + "]" * 20_000, "nested more than"),
+    "dots.toml": ("a" + ".a" * 20_000 + " = 1", "nested more than 100 levels"),
+    "laughs.json": (
+        json.dumps(
+            {
+                "rules": [{"when": "@0", "then": {"x": 1}}],
+                "lists": {str(i): [f"@{i + 1}"] * 10 for i in range(20)} | {"20": "a"},
+            }
+        ),
+        "over 100000 conditions",
+    ),
+    "chain.json": (
+        json.dumps(
+            {
+                "rules": [{"when": "@0", "then": {"x": 1}}],
+                "lists": {str(i): [f"@{i + 1}"] for i in range(2000)} | {"2000": "a"},
+            }
+        ),
+        "over 100 levels",
+    ),
 }
 
 
@@ -529,6 +669,8 @@ def test_bad_files(name, tmp_path):
     path.write_text(text)
     with pytest.raises(ValueError) as caught:
         rules_from_file(path)
-    assert message in str(caught.value) and str(path) in str(caught.value)
+    found = str(caught.value)
+    assert message in found and str(path) in found
+    assert "\n" not in found and len(found) < 400 + len(str(path))
     with pytest.raises(FileNotFoundError):
         rules_from_file(tmp_path / "absent.toml")
