@@ -62,7 +62,7 @@ def make_models():
         (RandomForestClassifier(3, random_state=0), X),
         (MurkyClassifier(**quick), X),
         (MLkNN(n_neighbors=3), sparse),
-        (DRAMA(n_neighbors=3, n_rounds=2, random_state=0), X),
+        (DRAMA(n_neighbors=3, n_estimators=2, random_state=0), X),
         (PLECOC(n_codes=2, random_state=0), X),
         (PLECOC(n_codes=2, random_state=0), sparse),
     ]

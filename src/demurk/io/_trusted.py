@@ -23,11 +23,13 @@ __all__ = [
 # What the fitted estimators of the registry hold besides arrays, and each other.
 HELPERS = {
     "demurk.audit._suspects.Evidence",
-    "demurk.honest._features.FeatureViews",
-    "demurk.honest._forest.HonestForest",
-    "demurk.honest._kernel_ridge.LeaveOneOutKernelRidge",
+    "demurk.labels._data.LabelData",
+    "demurk.labels._form.LabelForm",
     "demurk.multilabel._murky_linear.SparseLogistic",
     "demurk.multilabel._murky_members.OwnMember",
+    "demurk.out_of_sample._features.FeatureViews",
+    "demurk.out_of_sample._forest.OutOfSampleForest",
+    "demurk.out_of_sample._kernel_ridge.LeaveOneOutKernelRidge",
 }
 # Of scikit-learn, the classes that only compute with numpy, and those whose arrays are
 # checked (`_checks`). Not among them: what hands unchecked indices from its state to
