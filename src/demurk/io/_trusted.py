@@ -25,11 +25,11 @@ HELPERS = {
     "demurk.audit._suspects.Evidence",
     "demurk.labels._data.LabelData",
     "demurk.labels._form.LabelForm",
+    "demurk.multilabel._murky_linear.SparseLogistic",
+    "demurk.multilabel._murky_members.OwnMember",
     "demurk.out_of_sample._features.FeatureViews",
     "demurk.out_of_sample._forest.OutOfSampleForest",
     "demurk.out_of_sample._kernel_ridge.LeaveOneOutKernelRidge",
-    "demurk.multilabel._murky_linear.SparseLogistic",
-    "demurk.multilabel._murky_members.OwnMember",
 }
 # Of scikit-learn, the classes that only compute with numpy, and those whose arrays are
 # checked (`_checks`). Not among them: what hands unchecked indices from its state to

@@ -14,6 +14,9 @@ from demurk.labels._data import LabelData
 
 __all__ = ["LabelForm", "frame_index"]
 
+# Whose frames are built again; a saved form names no other.
+LIBRARIES = ("pandas", "polars")
+
 
 @dataclass(frozen=True, eq=False)
 class LabelForm:
@@ -22,7 +25,7 @@ class LabelForm:
     Attributes
     ----------
     library : str or None
-        "pandas", "polars" or another library of frames; None for arrays.
+        Where a frame or series comes from; None for arrays.
     columns : list or None
         Names of the columns of a frame; None for a series.
     name : object
@@ -55,7 +58,7 @@ class LabelForm:
         One class per sample gives one dimension, else 1, 0 and -1 in int8.
         """
         array = _classes(labels) if labels.single else _entries(labels)
-        if self.library is None:
+        if self.library not in LIBRARIES:
             return array
         if self.columns is None:
             made = nw.new_series(self.name, array, backend=self.library).to_native()
