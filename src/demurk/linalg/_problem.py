@@ -82,7 +82,7 @@ class Problem:
         relative = isinstance(self.reg, str)
         return self.scatter > 0.0 or self.spread is not None or relative
 
-    def full_omega(self) -> Any:
+    def _full_omega(self) -> Any:
         """Omega as a number, a diagonal or a sparse matrix."""
         if self.omega is not None:
             ones = np.ones(self.omega.shape[0])
@@ -100,6 +100,19 @@ class Sums:
     ----------
     scatter : bool
         Whether to add up the (D, D) scatter of the features.
+
+    See Also
+    --------
+    Problem : What is summed up.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from demurk.linalg import Problem, Sums
+    >>> X, T = np.array([[0.0], [2.0]]), np.array([[-1.0], [1.0]])
+    >>> sums = Sums(scatter=True).add(X, Problem(T))
+    >>> sums.mean, sums.cross, sums.scatter
+    (array([1.]), array([[2.]]), array([[2.]]))
     """
 
     def __init__(self, *, scatter: bool) -> None:
@@ -109,7 +122,20 @@ class Sums:
         self.weights: Any = 1.0
 
     def add(self, X: Any, problem: Problem) -> "Sums":
-        """Add the rows of one chunk, stated by a problem."""
+        """Add the rows of one chunk.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (r, D)
+            Features of the chunk.
+        problem : Problem
+            Its statement.
+
+        Returns
+        -------
+        self : Sums
+            With the rows added.
+        """
         if problem.weights is None:
             self.joint.update(X, problem.targets)
             return self
@@ -190,7 +216,7 @@ def solve_sums(
         check_dependence(cross, rows.raw, T)
     metric = factor_metric(
         rows,
-        problem.full_omega(),
+        problem._full_omega(),
         ridge_of(problem.reg, cross.shape[0], lambda: sums.total),
         scatter=None if sums.scatter is None else problem.scatter * sums.scatter,
     )

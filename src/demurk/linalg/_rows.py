@@ -73,8 +73,9 @@ class CenteredRows:
         return product
 
     def dense(self) -> Floats:
-        """The rows of a dense X as an array."""
-        rows: Floats = self.X - self.mean if self.implicit else self.X
+        """The rows as an array, which a sparse X had better not become."""
+        X = self.X.toarray() if self.sparse else self.X
+        rows: Floats = X - self.mean if self.implicit else X
         return rows
 
     def squares(self, weights: Any = 1.0) -> Floats:
@@ -112,6 +113,8 @@ class CenteredRows:
         if issparse(omega):
             return self._graph_scatter(omega)
         w = None if np.ndim(omega) == 0 else omega
+        if w is None and not self.implicit:
+            return omega * (self.X.T @ self.X)
         parts = moments(
             self.raw, np.empty((self.shape[0], 0)), scatter=True, sample_weight=w
         )

@@ -37,9 +37,37 @@ GRAPH_CONSTRAINTS = {
 class LinearReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DemurkEstimator):
     """Base of linear reducers.
 
-    A reducer says in `_problem` what it maximises; validation, solving, fitted
-    attributes, chunks and `transform` are here.
+    A reducer of its own says in `_problem` what it maximises; validation, solving,
+    fitted attributes, chunks and `transform` are here. It has the parameter
+    `n_components`.
+
+    See Also
+    --------
+    demurk.linalg.Problem : What there is to say.
+
+    Examples
+    --------
+    The directions of MDDM, with labels that count alike:
+
+    >>> import numpy as np
+    >>> from demurk.datasets import make_multilabel_blocks
+    >>> from demurk.linalg import Problem
+    >>> from demurk.projection import LinearReducer
+    >>> class Balanced(LinearReducer):
+    ...     def __init__(self, n_components=None):
+    ...         self.n_components = n_components
+    ...
+    ...     def _problem(self, X, labels):
+    ...         return Problem(labels, combine=self._lengths)
+    ...
+    ...     def _lengths(self, sums):
+    ...         return np.diag(sums.target_scatter.diagonal() ** -0.5)
+    >>> toy = make_multilabel_blocks(400, random_state=0)
+    >>> Balanced(3).fit_transform(toy.data, toy.target).shape
+    (400, 3)
     """
+
+    _parameter_constraints: dict = {"n_components": N_COMPONENTS}
 
     _label_tags = LabelTags(kinds=("labels",), missing=True)
     # Whether rows without any label take part.

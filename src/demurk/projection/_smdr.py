@@ -181,5 +181,7 @@ class SMDRdm(PropagatingReducer):
             return self.label_distributions_ - self.label_distributions_.mean(axis=0)
         # Targets whose products are those of the centred rows.
         rows = CenteredRows(X)
-        U, s, V = rows.factors(squares=True)
-        return rows @ V if U is None else U * s
+        if X.shape[1] <= X.shape[0]:
+            return rows.dense()
+        U, s, _ = rows.factors(squares=True)
+        return U * s
