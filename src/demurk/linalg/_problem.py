@@ -22,9 +22,10 @@ from demurk.linalg._metric import (
 )
 from demurk.linalg._moments import Moments
 from demurk.linalg._projection import Projection, check_dependence, finish, leading
+from demurk.linalg._reg import ridge_of
 from demurk.linalg._rows import CenteredRows
 
-__all__ = ["Problem", "Sums", "ridge_of", "solve_rows", "solve_sums"]
+__all__ = ["Problem", "Sums", "solve_rows", "solve_sums"]
 
 Floats = NDArray[np.float64]
 
@@ -288,24 +289,3 @@ def _spread(
     wanted = min(n_components or max(n_varying, 1), M.shape[0])
     eigenvalues, vectors = graph_eigenvectors(criterion, wanted)
     return leading((vectors, eigenvalues), None, RANK_TOL)
-
-
-def ridge_of(reg: float | str, size: int, total: Any) -> float:
-    """A ridge given as a number, or as a share of the mean diagonal entry.
-
-    `total` is the sum of the diagonal, or a function that gives it; `size` is the
-    number of entries.
-    """
-    if not isinstance(reg, str):
-        return float(reg)
-    kind, _, number = reg.partition(":")
-    try:
-        share = float(number)
-    except ValueError:
-        share = -1.0
-    if kind != "rel" or not 0 <= share < np.inf:
-        raise ValueError(
-            f"reg is {reg!r}; give a number, or 'rel:' followed by one, such as "
-            "'rel:1e-3'."
-        )
-    return float(share * (total() if callable(total) else total) / max(size, 1))

@@ -17,6 +17,7 @@ from scipy.sparse.linalg import LinearOperator
 from demurk.linalg._cg import block_cg
 from demurk.linalg._metric import EPS
 from demurk.linalg._projection import no_dependence
+from demurk.linalg._reg import positive_ridge_of
 from demurk.linalg._rows import CenteredRows
 
 __all__ = ["CenteredRidge", "FeatureBasis"]
@@ -48,9 +49,10 @@ class CenteredRidge:
 
     def __init__(self, X: Any, reg: float | str, *, fit_intercept: bool = True) -> None:
         n, d = X.shape
-        self.X, self.penalty, self.fit_intercept = X, penalty, fit_intercept
+        self.X, self.fit_intercept = X, fit_intercept
         self._rows = CenteredRows(X, None if fit_intercept else np.zeros(d))
         self.mean = self._rows.mean
+        self.penalty = positive_ridge_of(reg, d, lambda: self._rows.squares().sum())
         self._dual = n < d
         self._factor = None
         if min(n, d) <= MAX_DENSE:

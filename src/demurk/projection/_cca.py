@@ -10,7 +10,7 @@ from scipy.linalg import eigh
 
 from demurk.graph import affinity, laplacian, nearest_neighbors
 from demurk.linalg import Problem
-from demurk.linalg._problem import ridge_of
+from demurk.linalg._reg import ridge_of
 from demurk.projection._base import GRAPH_CONSTRAINTS, N_COMPONENTS, REG, LinearReducer
 from demurk.utils._compat import Interval
 

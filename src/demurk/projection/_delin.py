@@ -150,8 +150,7 @@ class DELIN(CandidateReducer):
         self.reg = reg
 
     def _metric(self, rows):
-        reg = 1e-6 * rows.squares().mean() if self.reg is None else self.reg
-        return 1.0, reg
+        return 1.0, ridge_of(self.reg, rows.shape[1], lambda: rows.squares().sum())
 
     def _targets(self, confidences):
         sizes = confidences.sum(axis=0)

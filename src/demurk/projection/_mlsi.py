@@ -9,7 +9,7 @@ import numpy as np
 from scipy.linalg import solve
 
 from demurk.linalg import Projection, dependence_projection, flip_signs
-from demurk.linalg._problem import ridge_of
+from demurk.linalg._reg import ridge_of
 from demurk.linalg._ridge import FeatureBasis
 from demurk.projection._base import (
     N_COMPONENTS,

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.linalg import qr, solve
 
 from demurk.linalg import Projection, dependence_projection, flip_signs
+from demurk.linalg._reg import ridge_of
 from demurk.linalg._ridge import FeatureBasis
 from demurk.projection._base import N_COMPONENTS, LinearReducer, centered_targets
 from demurk.utils._compat import Interval
@@ -101,10 +102,8 @@ class SharedSubspace(LinearReducer):
         targets = centered_targets(labels)
         basis = FeatureBasis(X, exact=True)
         cross, variances = basis.cross(targets), basis.squares / n
-        ridge = self.ridge
-        if ridge is None:
-            ridge = 0.1 * variances.sum() / n_features
-        inner = variances + ridge  # N on the diagonal
+        # N on the diagonal.
+        inner = variances + ridge_of(self.reg, n_features, variances.sum())
         outer = inner + self.subspace_weight
         small = dependence_projection(
             cross / np.sqrt(inner * outer)[:, None], n_components=self.n_components

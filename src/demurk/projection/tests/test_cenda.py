@@ -153,7 +153,7 @@ def test_collinear_features_without_ridge(rng):
     options = {"decorrelation": 1.0, "max_iter": 3}
     a, b = quiet(CENDA(**options), X, S), quiet(CENDA(**options), twice, S)
     assert isinstance(factor_metric(CenteredRows(twice), 1.0, 0.0), SpectralMetric)
-    assert_allclose(b.confidences_, a.confidences_, atol=1e-10)
+    assert_allclose(b.label_distributions_, a.label_distributions_, atol=1e-10)
     assert_allclose(abs(b.transform(twice)), abs(a.transform(X)), atol=1e-8)
     with pytest.raises(ValueError, match="collinear"):
         CENDA(**options, solver="cholesky").fit(twice, S)
