@@ -10,6 +10,7 @@ from demurk.linalg._cg import block_cg
 from demurk.linalg._eigen import flip_signs, graph_eigenvectors
 from demurk.linalg._moments import Moments, moments, moments_of_chunks
 from demurk.linalg._nonnegative import (
+    project_simplex,
     solve_nonnegative,
     solve_simplex,
     solve_sum_to_one,
@@ -33,6 +34,7 @@ __all__ = [
     "graph_eigenvectors",
     "moments",
     "moments_of_chunks",
+    "project_simplex",
     "solve_nonnegative",
     "solve_simplex",
     "solve_sum_to_one",

@@ -15,10 +15,9 @@ from sklearn.utils import check_random_state
 
 from demurk.graph import nearest_neighbors
 from demurk.graph._reconstruction import reconstruction_graph
-from demurk.linalg import block_cg
+from demurk.linalg import block_cg, project_simplex
 from demurk.linalg._admm import admm
 from demurk.linalg._ridge import CenteredRidge
-from demurk.partial_label._base import project_simplex
 from demurk.partial_multilabel._base import (
     THRESHOLD,
     PartialMultiLabelClassifier,
