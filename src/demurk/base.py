@@ -7,14 +7,14 @@ from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
 from scipy.linalg import lstsq
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import issparse
 from scipy.special import expit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from demurk.labels import LabelTags, check_labels
-from demurk.utils._rows import canonical, check_magnitudes, far_origin
+from demurk.utils._rows import as_rows, canonical, check_magnitudes, far_origin
 
 __all__ = [
     "CUT_MARGIN",
@@ -25,7 +25,6 @@ __all__ = [
     "as_rows",
     "best_cuts",
     "linear_threshold",
-    "narrow_indices",
 ]
 
 # How far a cut lies beyond all scores, where it must.
@@ -128,13 +127,6 @@ def beside_absence(labels):
     )
 
 
-def as_rows(X):
-    """Features in float64, sparse ones as csr_array."""
-    if issparse(X):
-        return csr_array(X, dtype=np.float64)
-    return np.asarray(X, dtype=np.float64)
-
-
 class LabelOutputMixin:
     """Turn label scores into what the user handed in: classes or an indicator."""
 
@@ -185,12 +177,16 @@ class ScoreClassifier(LabelOutputMixin, ClassifierMixin, DemurkEstimator):
     def _probabilities(self, scores):
         if self._single:
             return softmax(scores, axis=1)
-        return expit(scores - self._cuts(scores))
+        return expit(self._margins(scores))
 
     def _decisions(self, scores):
         if self._single:
             return self.classes_[scores.argmax(axis=1)]
-        return (scores > self._cuts(scores)).astype(np.int64)
+        return (self._margins(scores) > 0).astype(np.int64)
+
+    def _margins(self, scores):
+        """Scores less their cuts, without the absence of a label that is alone."""
+        return (scores - self._cuts(scores))[:, : len(self.classes_)]
 
     def decision_function(self, X):
         """Scores of the labels less the threshold.
@@ -209,7 +205,7 @@ class ScoreClassifier(LabelOutputMixin, ClassifierMixin, DemurkEstimator):
         """
         scores = self._checked_scores(X)
         if not self._single:
-            return scores - self._cuts(scores)
+            return self._margins(scores)
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
     def predict_proba(self, X):
@@ -278,10 +274,8 @@ def best_cuts(scores, labels):
     mistakes[:, 0], mistakes[:, -1] = above[:, 0], below[:, -1]
     mistakes[:, 1:-1] = below[:, :-1] + above[:, 1:]
     points = np.empty(mistakes.shape)
-    points[:, 0], points[:, -1] = (
-        ordered[:, 0] - CUT_MARGIN,
-        ordered[:, -1] + CUT_MARGIN,
-    )
+    points[:, 0] = ordered[:, 0] - CUT_MARGIN
+    points[:, -1] = ordered[:, -1] + CUT_MARGIN
     points[:, 1:-1] = (ordered[:, :-1] + ordered[:, 1:]) / 2
     # A midpoint of two equal scores separates nothing.
     mistakes[:, 1:-1][ordered[:, :-1] == ordered[:, 1:]] = scores.shape[1] + 1

@@ -12,7 +12,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from demurk.base import DemurkEstimator
 from demurk.graph import nearest_neighbors
-from demurk.labels import LabelTags
 from demurk.linalg._kernel import gaussian_product
 from demurk.manifold._label_graph import distinct_sets
 from demurk.manifold._out_of_sample import (

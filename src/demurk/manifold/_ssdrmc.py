@@ -20,7 +20,6 @@ from sklearn.utils.validation import check_is_fitted
 from demurk.base import DemurkEstimator, LabelOutputMixin
 from demurk.graph import nearest_neighbors
 from demurk.graph._reconstruction import difference_products, weight_graph
-from demurk.labels import LabelTags
 from demurk.manifold._spectral import spectral_coordinates
 from demurk.manifold._ssdrmc_labels import SoftLabelsMixin
 from demurk.manifold._ssdrmc_turns import Turns

@@ -13,7 +13,6 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from demurk.base import ScoreClassifier
-from demurk.labels import LabelTags
 from demurk.multilabel._murky_members import POOLS, OwnMember, make_members
 from demurk.out_of_sample import (
     FeatureViews,

@@ -13,7 +13,6 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from demurk.base import ScoreClassifier, linear_threshold
-from demurk.labels import LabelTags
 from demurk.linalg._kernel import (
     gaussian,
     gaussian_of,

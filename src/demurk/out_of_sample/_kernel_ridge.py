@@ -10,13 +10,13 @@ from scipy.linalg import eigh
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
-from demurk.base import as_rows
 from demurk.linalg._kernel import (
     gaussian,
     gaussian_product,
     nystroem_map,
     squared_distances,
 )
+from demurk.utils._rows import as_rows
 
 __all__ = ["LeaveOneOutKernelRidge", "leave_one_out_residuals"]
 

@@ -11,7 +11,6 @@ from scipy.sparse import csr_array, hstack, issparse
 from sklearn.utils import gen_batches
 
 from demurk.base import CUT_MARGIN, ScoreClassifier, as_rows, linear_threshold
-from demurk.labels import LabelTags
 from demurk.utils._compat import Interval, StrOptions
 
 __all__ = [

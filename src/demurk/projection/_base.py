@@ -11,7 +11,6 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from demurk.base import DemurkEstimator
-from demurk.labels import LabelTags
 from demurk.linalg._problem import solve_rows
 from demurk.utils._compat import HasMethods, Interval, StrOptions, _fit_context
 
@@ -69,7 +68,6 @@ class LinearReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DemurkEst
 
     _parameter_constraints: dict = {"n_components": N_COMPONENTS}
 
-    _label_tags = LabelTags(kinds=("labels",), missing=True)
     # Whether rows without any label take part.
     _semi_supervised = False
     # Whether the statement of some rows looks at no others, as chunks ask for.

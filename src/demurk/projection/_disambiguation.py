@@ -18,7 +18,6 @@ from scipy.sparse import csr_array, issparse
 from sklearn.exceptions import ConvergenceWarning
 
 from demurk.graph import nearest_neighbors
-from demurk.labels import LabelTags
 from demurk.linalg import flip_signs
 from demurk.linalg._metric import EPS, SpectralMetric, factor_metric
 from demurk.linalg._rows import CenteredRows
@@ -70,7 +69,7 @@ class CandidateReducer(CallbackSupportMixin, LinearReducer):
     self_weight = 1.0
     solver = "auto"
     n_jobs = None
-    _label_tags = LabelTags(kinds=("candidates",), missing=True)
+    _label_kind = "candidates"
     _semi_supervised = True
 
     def _metric(self, rows):

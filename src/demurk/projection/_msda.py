@@ -102,6 +102,7 @@ class MSDA(LinearReducer):
         **GRAPH_CONSTRAINTS,
     }
     _semi_supervised = True
+    _compares_labels = True
 
     def __init__(
         self,

@@ -3,7 +3,6 @@
 # Authors: The demurk developers
 # SPDX-License-Identifier: BSD-3-Clause
 
-from demurk.labels import LabelTags
 from demurk.projection._base import N_COMPONENTS, LinearReducer
 from demurk.propagation._noisy import PROPAGATION_CONSTRAINTS, NoisyPropagationMixin
 from demurk.utils._progress import fit_progress
@@ -18,7 +17,7 @@ class PropagatingReducer(NoisyPropagationMixin, LinearReducer):
         "n_components": N_COMPONENTS,
         **PROPAGATION_CONSTRAINTS,
     }
-    _label_tags = LabelTags(kinds=("noisy",), missing=True)
+    _label_kind = "noisy"
     _semi_supervised = True
     _propagates = True
 

@@ -122,6 +122,7 @@ class SMDRdm(PropagatingReducer):
         "dependence": [StrOptions({"labels", "features"})],
         "reg": REG,
     }
+    _compares_labels = True
 
     def __init__(
         self,

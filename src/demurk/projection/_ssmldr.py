@@ -110,6 +110,7 @@ class SSMLDR(PropagatingReducer):
         **PropagatingReducer._parameter_constraints,
         "reg": REG,
     }
+    _compares_labels = True
 
     def __init__(
         self,

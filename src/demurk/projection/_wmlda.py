@@ -114,6 +114,7 @@ class WMLDA(LinearReducer):
         "reg": REG,
         "random_state": ["random_state"],
     }
+    _compares_labels = True
 
     def __init__(
         self, n_components=None, *, weights="binary", reg=0.1, random_state=None
