@@ -6,22 +6,29 @@
 from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
-from scipy.sparse import csr_array, issparse
+from scipy.linalg import lstsq
+from scipy.sparse import issparse
 from scipy.special import expit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from demurk.labels import LabelTags, check_labels
-from demurk.utils._rows import canonical, check_magnitudes, far_origin
+from demurk.utils._rows import as_rows, canonical, check_magnitudes, far_origin
 
 __all__ = [
+    "CUT_MARGIN",
     "DemurkEstimator",
     "DemurkTags",
     "LabelOutputMixin",
     "ScoreClassifier",
     "as_rows",
+    "best_cuts",
+    "linear_threshold",
 ]
+
+# How far a cut lies beyond all scores, where it must.
+CUT_MARGIN = 0.1
 
 
 @dataclass
@@ -120,13 +127,6 @@ def beside_absence(labels):
     )
 
 
-def as_rows(X):
-    """Features in float64, sparse ones as csr_array."""
-    if issparse(X):
-        return csr_array(X, dtype=np.float64)
-    return np.asarray(X, dtype=np.float64)
-
-
 class LabelOutputMixin:
     """Turn label scores into what the user handed in: classes or an indicator."""
 
@@ -170,6 +170,24 @@ class ScoreClassifier(LabelOutputMixin, ClassifierMixin, DemurkEstimator):
         check_is_fitted(self)
         return self._scores(as_rows(self._validate_new(X)))
 
+    def _cuts(self, scores):
+        """Cuts of some rows."""
+        return cuts(scores, self.thresholds_)
+
+    def _probabilities(self, scores):
+        if self._single:
+            return softmax(scores, axis=1)
+        return expit(self._margins(scores))
+
+    def _decisions(self, scores):
+        if self._single:
+            return self.classes_[scores.argmax(axis=1)]
+        return (self._margins(scores) > 0).astype(np.int64)
+
+    def _margins(self, scores):
+        """Scores less their cuts, without the absence of a label that is alone."""
+        return (scores - self._cuts(scores))[:, : len(self.classes_)]
+
     def decision_function(self, X):
         """Scores of the labels less the threshold.
 
@@ -205,10 +223,7 @@ class ScoreClassifier(LabelOutputMixin, ClassifierMixin, DemurkEstimator):
             threshold. It ranks labels and is not calibrated. Rows sum to one only if
             `fit` had a 1-D y.
         """
-        scores = self._checked_scores(X)
-        if self._single:
-            return softmax(scores, axis=1)
-        return expit(self._margins(scores))
+        return self._probabilities(self._checked_scores(X))
 
     def predict(self, X):
         """Labels of samples.
@@ -223,14 +238,7 @@ class ScoreClassifier(LabelOutputMixin, ClassifierMixin, DemurkEstimator):
         labels : ndarray of shape (n_samples, n_labels) or (n_samples,)
             0/1 for each label, or one class per sample if `fit` had a 1-D y.
         """
-        scores = self._checked_scores(X)
-        if self._single:
-            return self.classes_[scores.argmax(axis=1)]
-        return (self._margins(scores) > 0).astype(np.int64)
-
-    def _margins(self, scores):
-        """Scores less their cuts, without the absence of a label that is alone."""
-        return (scores - cuts(scores, self.thresholds_))[:, : len(self.classes_)]
+        return self._decisions(self._checked_scores(X))
 
 
 def cuts(scores, threshold):
@@ -238,3 +246,57 @@ def cuts(scores, threshold):
     if np.ndim(threshold) == 0:
         return threshold
     return (scores @ threshold[:-1] + threshold[-1])[:, np.newaxis]
+
+
+def best_cuts(scores, labels):
+    """Cut of each row that puts the fewest labels on the wrong side.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n, q)
+        Scores.
+    labels : ndarray of shape (n, q), bool
+        Labels that should be above the cut.
+
+    Returns
+    -------
+    cuts : ndarray of shape (n,)
+        Midpoint between two neighbouring scores, or 0.1 beyond the ends; the lowest
+        of those that are equally good.
+    """
+    order = np.argsort(scores, axis=1, kind="stable")
+    ordered = np.take_along_axis(scores, order, axis=1)
+    wanted = np.take_along_axis(labels, order, axis=1)
+    # With the cut after the first m scores: wanted ones below, others above.
+    below = np.cumsum(wanted, axis=1)
+    above = np.cumsum(~wanted[:, ::-1], axis=1)[:, ::-1]
+    mistakes = np.empty((len(scores), scores.shape[1] + 1), dtype=np.intp)
+    mistakes[:, 0], mistakes[:, -1] = above[:, 0], below[:, -1]
+    mistakes[:, 1:-1] = below[:, :-1] + above[:, 1:]
+    points = np.empty(mistakes.shape)
+    points[:, 0] = ordered[:, 0] - CUT_MARGIN
+    points[:, -1] = ordered[:, -1] + CUT_MARGIN
+    points[:, 1:-1] = (ordered[:, :-1] + ordered[:, 1:]) / 2
+    # A midpoint of two equal scores separates nothing.
+    mistakes[:, 1:-1][ordered[:, :-1] == ordered[:, 1:]] = scores.shape[1] + 1
+    return points[np.arange(len(points)), mistakes.argmin(axis=1)]
+
+
+def linear_threshold(scores, labels):
+    """Cut of a row as a linear function of its scores, by least squares.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n, q)
+        Scores of the training rows.
+    labels : ndarray of shape (n, q), bool
+        Labels believed to be true; never the hidden truth.
+
+    Returns
+    -------
+    weights : ndarray of shape (q + 1,)
+        Weight of each score, and the intercept.
+    """
+    design = np.column_stack([scores, np.ones(len(scores))])
+    # Scores of a ranking sum to zero in each row; the shortest weights are taken.
+    return lstsq(design, best_cuts(scores, labels), cond=1e-8)[0]

@@ -13,7 +13,6 @@ from demurk.manifold._base import (
     SHARE,
     GraphEmbedding,
 )
-from demurk.manifold._distances import neighbor_squares
 from demurk.utils._compat import StrOptions
 
 __all__ = ["CCDR"]
@@ -171,3 +170,12 @@ class CCDR(GraphEmbedding):
         shape = len(self._has_center), places.shape[1]
         self.class_centers_ = np.full(shape, np.nan, X.dtype)
         self.class_centers_[self._has_center] = places
+
+
+def neighbor_squares(graph, which=0):
+    """Squared distances of all points to their neighbour number `which` (or last)."""
+    distances = graph.distances
+    counts = np.diff(distances.indptr)
+    has = counts > 0
+    at = distances.indptr[:-1][has] + np.minimum(counts[has] - 1, which)
+    return distances.data[at].astype(np.float64) ** 2

@@ -6,8 +6,8 @@
 import numpy as np
 
 from demurk.graph import affinity
+from demurk.linalg._kernel import mean_squared_distance
 from demurk.manifold._base import BANDWIDTH, EMBEDDING_CONSTRAINTS, GraphEmbedding
-from demurk.manifold._distances import mean_squared_distance
 from demurk.utils._compat import StrOptions, _fit_context
 
 __all__ = ["LaplacianEigenmaps"]

@@ -8,8 +8,8 @@ from scipy.sparse import csr_array
 from sklearn.utils import check_random_state
 
 from demurk.graph import NeighborGraph, affinity
+from demurk.linalg._kernel import mean_distance
 from demurk.manifold._base import BANDWIDTH, EMBEDDING_CONSTRAINTS, GraphEmbedding
-from demurk.manifold._distances import mean_distance
 from demurk.manifold._label_graph import distinct_sets
 from demurk.utils._compat import HasMethods, StrOptions
 

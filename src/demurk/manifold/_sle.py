@@ -8,13 +8,13 @@ from scipy.sparse.linalg import LinearOperator
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.utils import gen_batches
 
+from demurk.linalg._kernel import mean_squared_distance
 from demurk.manifold._base import (
     BANDWIDTH,
     EMBEDDING_CONSTRAINTS,
     SHARE,
     GraphEmbedding,
 )
-from demurk.manifold._distances import mean_squared_distance
 from demurk.manifold._label_graph import distinct_sets
 from demurk.manifold._spectral import SpectralMap, spectral_coordinates
 from demurk.utils._compat import HasMethods, StrOptions

@@ -19,10 +19,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from demurk.base import DemurkEstimator, LabelOutputMixin
 from demurk.graph import nearest_neighbors
+from demurk.graph._reconstruction import difference_products, weight_graph
 from demurk.manifold._spectral import spectral_coordinates
 from demurk.manifold._ssdrmc_labels import SoftLabelsMixin
 from demurk.manifold._ssdrmc_turns import Turns
-from demurk.manifold._ssdrmc_weights import difference_grams, weight_graph
 from demurk.utils._compat import (
     CallbackSupportMixin,
     HasMethods,
@@ -278,11 +278,11 @@ class SSDRMC(
             X, self.n_neighbors, method=self.neighbors, n_jobs=self.n_jobs
         )
         indices = graph.distances.indices.reshape(n, -1)
-        grams = difference_grams(X, indices)
+        grams = difference_products(X, indices)
         mean_square = float(np.mean(graph.distances.data.astype(np.float64) ** 2))
         grams /= mean_square or 1.0
         step = self._loop(X, y, labels, grams, indices)
-        self.weights_ = weight_graph(indices, step.weights, n)
+        self.weights_ = weight_graph(indices, step.weights, tidy=True)
         self.label_distributions_ = step.scores
         self.transduction_ = self._transduce(step, labels)
         self.neighbors_recall_ = graph.recall

@@ -9,11 +9,10 @@ from numbers import Integral, Real
 
 import numpy as np
 from joblib import effective_n_jobs
-from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from demurk.base import DemurkEstimator, LabelOutputMixin
+from demurk.base import ScoreClassifier
 from demurk.multilabel._murky_members import POOLS, OwnMember, make_members
 from demurk.out_of_sample import (
     FeatureViews,
@@ -39,9 +38,7 @@ from demurk.utils._progress import fit_progress
 __all__ = ["MurkyClassifier"]
 
 
-class MurkyClassifier(
-    LabelOutputMixin, CallbackSupportMixin, ClassifierMixin, DemurkEstimator
-):
+class MurkyClassifier(CallbackSupportMixin, ScoreClassifier):
     """Calibrated stack for few labels, many of them wrong: the place to start.
 
     Several kinds of forests, kernel ridge regression and sparse logistic regression are
@@ -183,11 +180,6 @@ class MurkyClassifier(
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_label = True
-        return tags
-
     @_fit_context(prefer_skip_nested_validation=False)
     def fit(self, X, y, observed=None):
         """Fit the members, weigh them, calibrate, and estimate the noise.
@@ -316,7 +308,7 @@ class MurkyClassifier(
         }
         return scores
 
-    def _score(self, X):
+    def _checked_scores(self, X):
         check_is_fitted(self)
         X = self._validate_new(X)
         views = self._views.views(X, {view for view, _ in self._members.values()})
@@ -327,25 +319,6 @@ class MurkyClassifier(
         )
         stacked = sum(scores)
         return calibrate(stacked, self._label_means, self.calibration_)
-
-    def decision_function(self, X):
-        """Scores that rank labels and samples.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
-
-        Returns
-        -------
-        scores : ndarray of shape (n_samples, n_labels) or (n_samples,)
-            Positive where `predict` gives the label; comparable between labels. For a
-            1-D y, one score per class, or the second minus the first of two.
-        """
-        scores = self._score(X)
-        if not self._single:
-            return scores - self.thresholds_[self.target]
-        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
     def predict_proba(self, X):
         """Probability of each true label, corrected for the noise.
@@ -360,27 +333,10 @@ class MurkyClassifier(
         proba : ndarray of shape (n_samples, n_labels)
             Probabilities; rows sum to one only if `fit` had a 1-D y.
         """
-        return self._probabilities(self._score(X))
-
-    def predict(self, X):
-        """Labels of samples.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
-
-        Returns
-        -------
-        labels : ndarray of shape (n_samples, n_labels) or (n_samples,)
-            0/1 for each label, or one class per sample if `fit` had a 1-D y.
-        """
-        return self._decisions(self._score(X))
+        return super().predict_proba(X)
 
     def _probabilities(self, scores):
         return self._normalized(corrected_probabilities(scores, *self._rates))
 
-    def _decisions(self, scores):
-        if self._single:
-            return self.classes_[scores.argmax(axis=1)]
-        return (scores > self.thresholds_[self.target]).astype(np.int64)
+    def _cuts(self, scores):
+        return self.thresholds_[self.target]

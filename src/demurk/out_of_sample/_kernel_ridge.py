@@ -6,18 +6,22 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
 from scipy.linalg import eigh
-from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator
-from sklearn.metrics.pairwise import euclidean_distances
-from sklearn.utils import check_random_state, gen_batches
+from sklearn.utils import check_random_state
+
+from demurk.linalg._kernel import (
+    gaussian,
+    gaussian_product,
+    nystroem_map,
+    squared_distances,
+)
+from demurk.utils._rows import as_rows
 
 __all__ = ["LeaveOneOutKernelRidge", "leave_one_out_residuals"]
 
 # Above so many rows the kernel width is chosen on a random part of them.
 SELECTION_ROWS = 1000
-BATCH_ROWS = 2000
 
 
 @dataclass(frozen=True)
@@ -110,7 +114,7 @@ class LeaveOneOutKernelRidge(BaseEstimator):
             Leave-one-out scores.
         """
         rng = check_random_state(self.random_state)
-        X = _rows(X)
+        X = as_rows(X)
         n_rows = X.shape[0]
         unit = 1 / _median_squared_distance(X, rng)
         candidates = [unit * width for width in self.widths]
@@ -126,7 +130,7 @@ class LeaveOneOutKernelRidge(BaseEstimator):
         means = Y.mean(axis=0)
         exact = X.shape[0] <= max_exact
         anchors = X if exact else X[self._landmarks(X.shape[0], rng)]
-        distances = euclidean_distances(X, anchors, squared=True)
+        distances = squared_distances(X, anchors)
         for gamma in gammas:
             kernel = np.exp(-gamma * distances)
             basis = _exact_basis(kernel) if exact else _nystroem(kernel, anchors, gamma)
@@ -179,12 +183,9 @@ class LeaveOneOutKernelRidge(BaseEstimator):
         scores : ndarray of shape (n_samples, n_labels)
             Values of the regression.
         """
-        X = _rows(X)
-        scores = np.empty((X.shape[0], self.dual_coef_.shape[1]))
-        for batch in gen_batches(X.shape[0], BATCH_ROWS):
-            distances = euclidean_distances(X[batch], self.anchors_, squared=True)
-            scores[batch] = np.exp(-self.gamma_ * distances) @ self.dual_coef_
-        return scores + self.intercept_
+        X = as_rows(X)
+        product = gaussian_product(X, self.anchors_, self.gamma_, self.dual_coef_)
+        return product + self.intercept_
 
 
 def leave_one_out_residuals(basis, Y, ridges):
@@ -214,17 +215,11 @@ def leave_one_out_residuals(basis, Y, ridges):
         yield (Y - fitted) / (1 - leverage)[:, None]
 
 
-def _rows(X):
-    if sparse.issparse(X):
-        return csr_array(X, dtype=np.float64)
-    return np.asarray(X, dtype=np.float64)
-
-
 def _median_squared_distance(X, rng):
     """Median over pairs of different rows; 1 if more than half of them coincide."""
     if X.shape[0] > SELECTION_ROWS:
         X = X[rng.choice(X.shape[0], SELECTION_ROWS, replace=False)]
-    distances = euclidean_distances(X, squared=True)
+    distances = squared_distances(X)
     median = np.median(distances[np.triu_indices(X.shape[0], 1)])
     return median if median > 0 else 1.0
 
@@ -243,10 +238,7 @@ def _exact_basis(kernel):
 
 def _nystroem(kernel, landmarks, gamma):
     """The same from the kernel with some landmarks, of shape (n, m)."""
-    inner = np.exp(-gamma * euclidean_distances(landmarks, squared=True))
-    values, vectors = eigh(inner, check_finite=False)
-    kept = values > 1e-10 * values[-1]
-    to_features = vectors[:, kept] / np.sqrt(values[kept])
+    to_features = nystroem_map(gaussian(landmarks, landmarks, gamma))
     center = kernel.mean(axis=0)
     features = (kernel - center) @ to_features
     values, rotation = eigh(features.T @ features, check_finite=False)

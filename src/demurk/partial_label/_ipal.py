@@ -11,9 +11,9 @@ from scipy.sparse import csr_array, issparse
 from sklearn.preprocessing import normalize
 
 from demurk.graph import nearest_neighbors
+from demurk.graph._reconstruction import neighbor_products, reconstruction_graph
 from demurk.linalg import solve_nonnegative
 from demurk.partial_label._base import CandidateClassifier, uniform_confidences
-from demurk.partial_label._products import neighbor_products, weight_graph
 from demurk.utils._compat import (
     CallbackSupportMixin,
     Interval,
@@ -197,28 +197,6 @@ class IPAL(CallbackSupportMixin, CandidateClassifier):
                 self._fit_X, X, indices, self._codes[indices], len(self.classes_)
             )
         )
-
-
-def reconstruction_graph(X, indices):
-    """Non-negative weights that rebuild each sample, rows scaled to sum one.
-
-    Parameters
-    ----------
-    X : {ndarray, csr_array} of shape (n, d)
-        Samples.
-    indices : ndarray of shape (n, k)
-        Their neighbours.
-
-    Returns
-    -------
-    graph : csr_array of shape (n, n)
-        Weights; a row that nothing rebuilds is zero.
-    """
-    weights = np.empty(indices.shape)
-    for rows, gram, cross, _ in neighbor_products(X, indices):
-        weights[rows] = solve_nonnegative(gram, cross)
-    total = weights.sum(axis=1, keepdims=True)
-    return weight_graph(indices, weights / np.where(total > 0, total, 1))
 
 
 def propagate_candidates(graph, candidates, alpha, max_iter):

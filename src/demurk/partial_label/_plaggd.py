@@ -11,10 +11,10 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 from sklearn.preprocessing import normalize
 
 from demurk.graph import nearest_neighbors
-from demurk.linalg import solve_simplex
-from demurk.partial_label._base import project_simplex, uniform_confidences
+from demurk.graph._reconstruction import difference_products, weight_graph
+from demurk.linalg import project_simplex, solve_simplex
+from demurk.partial_label._base import uniform_confidences
 from demurk.partial_label._kernel import KERNEL_CONSTRAINTS, KernelCandidateClassifier
-from demurk.partial_label._products import difference_products, weight_graph
 from demurk.utils._compat import CallbackSupportMixin, Interval, _fit_context
 from demurk.utils._progress import fit_progress
 

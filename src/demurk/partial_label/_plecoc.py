@@ -13,8 +13,8 @@ from sklearn.svm import SVC
 from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
+from demurk.linalg._kernel import gaussian_product
 from demurk.partial_label._base import CandidateClassifier, DecisionMixin
-from demurk.partial_label._kernel import kernel_blocks
 from demurk.utils._compat import HasMethods, Interval, _fit_context
 
 __all__ = ["PLECOC"]
@@ -225,9 +225,7 @@ class PLECOC(DecisionMixin, CandidateClassifier):
             decisions = np.column_stack(columns)
         else:
             centers, weights, intercepts = self._machines
-            width = np.sqrt(X.shape[1] / 2)  # of the kernel with gamma = 1 / D
-            blocks = kernel_blocks(X, centers, width)
-            decisions = np.concatenate([block @ weights for block in blocks])
+            decisions = gaussian_product(X, centers, 1 / X.shape[1], weights)
             decisions += intercepts
         return np.clip(decisions, -MAX_DECISION, MAX_DECISION)
 

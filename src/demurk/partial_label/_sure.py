@@ -7,7 +7,8 @@ from numbers import Integral, Real
 
 import numpy as np
 
-from demurk.partial_label._base import project_simplex, uniform_confidences
+from demurk.linalg import project_simplex
+from demurk.partial_label._base import uniform_confidences
 from demurk.partial_label._kernel import KERNEL_CONSTRAINTS, KernelCandidateClassifier
 from demurk.utils._compat import (
     CallbackSupportMixin,

@@ -14,11 +14,10 @@ from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils import check_random_state
 
 from demurk.graph import nearest_neighbors
-from demurk.linalg import block_cg
+from demurk.graph._reconstruction import reconstruction_graph
+from demurk.linalg import block_cg, project_simplex
 from demurk.linalg._admm import admm
 from demurk.linalg._ridge import CenteredRidge
-from demurk.partial_label._base import project_simplex
-from demurk.partial_label._ipal import reconstruction_graph
 from demurk.partial_multilabel._base import (
     THRESHOLD,
     PartialMultiLabelClassifier,

@@ -13,7 +13,7 @@ from numbers import Integral, Real
 import numpy as np
 from scipy.optimize import minimize
 
-from demurk.partial_label._base import project_simplex
+from demurk.linalg import project_simplex
 from demurk.partial_multilabel._base import (
     THRESHOLD,
     LinearPartialMultiLabelClassifier,

@@ -12,8 +12,8 @@ from sklearn.svm import LinearSVC
 from sklearn.utils import check_random_state
 
 from demurk.graph import nearest_neighbors
+from demurk.graph._reconstruction import reconstruction_graph
 from demurk.multilabel._mlknn import fit_posterior
-from demurk.partial_label._ipal import reconstruction_graph
 from demurk.partial_multilabel._base import PartialMultiLabelClassifier, on_candidates
 from demurk.utils._compat import (
     CallbackSupportMixin,

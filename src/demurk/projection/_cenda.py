@@ -7,13 +7,10 @@ from numbers import Integral, Real
 
 import numpy as np
 
+from demurk.linalg._metric import SOLVERS
 from demurk.projection._base import N_COMPONENTS
-from demurk.projection._disambiguation import (
-    CandidateReducer,
-    centered_rows,
-    factor_metric,
-)
-from demurk.utils._compat import Interval, StrOptions, _fit_context
+from demurk.projection._disambiguation import CandidateReducer
+from demurk.utils._compat import Interval, StrOptions
 
 __all__ = ["CENDA"]
 
@@ -61,7 +58,7 @@ class CENDA(CandidateReducer):
         Scale all directions alike so that the reduced training samples have unit
         variance on average. Neighbours do not change; kernel machines and other
         learners that know a scale profit.
-    solver : {"auto", "cholesky", "svd", "gram", "cg"}, default="auto"
+    solver : {"auto", "cholesky", "dual", "svd", "gram", "cg"}, default="auto"
         How the metric is inverted; all give the same directions. "auto" takes
         "cholesky" when there are at least as many samples as features, else "svd" for
         a dense X; a sparse X with more than 2000 features gets "gram", for at most
@@ -166,7 +163,7 @@ class CENDA(CandidateReducer):
         "tol": [Interval(Real, 0, None, closed="left")],
         "scatter": [StrOptions({"sum", "mean"})],
         "rescale": ["boolean"],
-        "solver": [StrOptions({"auto", "cholesky", "svd", "gram", "cg"})],
+        "solver": [StrOptions(set(SOLVERS))],
         "n_jobs": [Integral, None],
     }
 
@@ -197,35 +194,9 @@ class CENDA(CandidateReducer):
         self.solver = solver
         self.n_jobs = n_jobs
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, observed=None):
-        """Find directions and disambiguate the candidates in turns.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Features.
-        y : array-like of shape (n_samples, n_classes) or (n_samples,)
-            Candidate sets: 1 for a candidate, 0 for a class that is excluded, -1 where
-            that is not known, which makes the class a candidate too. A 1-D y gives
-            each sample its one class, -1 for any.
-        observed : array-like of bool of shape (n_samples,) or \
-                (n_samples, n_classes), default=None
-            What was observed, when y is sparse; overrides -1.
-
-        Returns
-        -------
-        self : object
-            The fitted reducer.
-        """
-        X, labels = self._validate_fit(X, y, observed=observed)
-        weight = self.decorrelation / (X.shape[0] if self.scatter == "mean" else 1)
-        metric = factor_metric(
-            centered_rows(X), weight, 1 - self.decorrelation, self.solver
-        )
-        return self._alternate(
-            X, y, labels, metric, self_weight=self.self_weight, n_jobs=self.n_jobs
-        )
+    def _metric(self, rows):
+        weight = self.decorrelation / (rows.shape[0] if self.scatter == "mean" else 1)
+        return weight, 1 - self.decorrelation
 
     def _targets(self, confidences):
         return confidences - confidences.mean(axis=0)

@@ -9,12 +9,8 @@ import numpy as np
 
 from demurk.linalg._reg import ridge_of
 from demurk.projection._base import N_COMPONENTS
-from demurk.projection._disambiguation import (
-    CandidateReducer,
-    centered_rows,
-    factor_metric,
-)
-from demurk.utils._compat import Interval, StrOptions, _fit_context
+from demurk.projection._disambiguation import CandidateReducer
+from demurk.utils._compat import Interval, StrOptions
 
 __all__ = ["DELIN"]
 
@@ -153,31 +149,8 @@ class DELIN(CandidateReducer):
         self.norm = norm
         self.reg = reg
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, observed=None):
-        """Find directions and disambiguate the candidates in turns.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Features.
-        y : array-like of shape (n_samples, n_classes) or (n_samples,)
-            Candidate sets: 1 for a candidate, 0 for a class that is excluded, -1 where
-            that is not known, which makes the class a candidate too. A 1-D y gives
-            each sample its one class, -1 for any.
-        observed : array-like of bool of shape (n_samples,) or \
-                (n_samples, n_classes), default=None
-            What was observed, when y is sparse; overrides -1.
-
-        Returns
-        -------
-        self : object
-            The fitted reducer.
-        """
-        X, labels = self._validate_fit(X, y, observed=observed)
-        rows = centered_rows(X)
-        ridge = ridge_of(self.reg, X.shape[1], lambda: rows.squares().sum())
-        return self._alternate(X, y, labels, factor_metric(rows, 1.0, ridge))
+    def _metric(self, rows):
+        return 1.0, ridge_of(self.reg, rows.shape[1], lambda: rows.squares().sum())
 
     def _targets(self, confidences):
         sizes = confidences.sum(axis=0)

@@ -10,16 +10,9 @@ from scipy.linalg import qr, solve
 
 from demurk.linalg import Projection, dependence_projection, flip_signs
 from demurk.linalg._reg import ridge_of
-from demurk.linalg._scatter import scatter_eigen
-from demurk.projection._base import (
-    N_COMPONENTS,
-    LinearReducer,
-    centered_targets,
-    column_means,
-    first_components,
-    keep_labeled,
-)
-from demurk.utils._compat import Interval, _fit_context
+from demurk.linalg._ridge import FeatureBasis
+from demurk.projection._base import N_COMPONENTS, LinearReducer, centered_targets
+from demurk.utils._compat import Interval
 
 __all__ = ["SharedSubspace"]
 
@@ -98,55 +91,35 @@ class SharedSubspace(LinearReducer):
         "subspace_weight": [Interval(Real, 0, None, closed="left")],
         "reg": [Interval(Real, 0, None, closed="neither"), str],
     }
-    _label_kind = "labels"
 
     def __init__(self, n_components=None, *, subspace_weight=1.0, reg="rel:0.1"):
         self.n_components = n_components
         self.subspace_weight = subspace_weight
         self.reg = reg
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, observed=None):
-        """Learn the subspace and the predictors from the labelled rows.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Features.
-        y : array-like of shape (n_samples,) or (n_samples, n_labels)
-            Labels; -1 marks what was not observed.
-        observed : array-like of bool of shape (n_samples,) or \
-                (n_samples, n_labels), default=None
-            What was observed, when y is sparse; overrides -1.
-
-        Returns
-        -------
-        self : object
-            The fitted reducer.
-        """
-        X, labels = keep_labeled(*self._validate_fit(X, y, observed=observed))
+    def _learn(self, X, y, labels):
         n, n_features = X.shape
         targets = centered_targets(labels)
-        basis = scatter_eigen(X, targets)
-        variances = basis.values / n
+        basis = FeatureBasis(X, exact=True)
+        cross, variances = basis.cross(targets), basis.squares / n
         # N on the diagonal.
         inner = variances + ridge_of(self.reg, n_features, variances.sum())
         outer = inner + self.subspace_weight
-        small = dependence_projection(basis.cross / np.sqrt(inner * outer)[:, None])
-        n_varying = np.count_nonzero(targets.any(axis=0))
-        small = first_components(small, self.n_components, max(n_varying - 1, 1))
-        # Only the span counts; the triangular factor keeps the leading ones leading.
-        P = qr(np.sqrt(outer / inner)[:, None] * small.components.T, mode="economic")[0]
-        U = _predictors(basis.cross / n, outer, P, self.subspace_weight)
-        self._set_projection(
-            Projection(flip_signs(P.T @ basis.vectors.T), small.eigenvalues),
-            column_means(X),
-            X.dtype,
+        small = dependence_projection(
+            cross / np.sqrt(inner * outer)[:, None], n_components=self.n_components
         )
-        self.coef_ = (basis.vectors @ U).T.astype(X.dtype, copy=False)
+        n_varying = np.count_nonzero(targets.any(axis=0))
+        d = self.n_components or max(n_varying - 1, 1)
+        # Only the span counts; the triangular factor keeps the leading ones leading.
+        span = np.sqrt(outer / inner)[:, None] * small.components[:d].T
+        P = qr(span, mode="economic")[0]
+        U = _predictors(cross / n, outer, P, self.subspace_weight)
+        components = flip_signs(P.T @ basis.directions.T)
+        projection = Projection(components, small.eigenvalues[:d])
+        self._set_projection(projection, basis.mean, X.dtype)
+        self.coef_ = (basis.directions @ U).T.astype(X.dtype, copy=False)
         seen = np.maximum(labels.observed.sum(axis=0), 1)
         self.intercept_ = labels.values.sum(axis=0) / seen - self.coef_ @ self.mean_
-        return self
 
 
 def _predictors(cross, outer, P, weight):

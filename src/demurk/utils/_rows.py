@@ -6,9 +6,9 @@
 from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
+from scipy.sparse import csr_array, issparse
 
-__all__ = ["canonical", "check_magnitudes", "far_origin", "narrow_indices"]
+__all__ = ["as_rows", "canonical", "check_magnitudes", "far_origin", "narrow_indices"]
 
 # Squares of distances and sums of them over any table must stay below the largest
 # number of the type: 1e70 of 1e308 in double precision, 1e30 of 3e38 in single. Trees
@@ -78,3 +78,10 @@ def far_origin(X: Any) -> Any:
     if square <= (1 + FAR**2) * (square - mean @ mean):
         return None
     return mean if (X != X[0]).any() else None  # equal rows have no spread to lose
+
+
+def as_rows(X):
+    """Features in float64, sparse ones as csr_array."""
+    if issparse(X):
+        return csr_array(X, dtype=np.float64)
+    return np.asarray(X, dtype=np.float64)

@@ -14,14 +14,14 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.manifold import LocallyLinearEmbedding
 
 from demurk.graph import nearest_neighbors
-from demurk.manifold import SSDRMC
-from demurk.manifold._ssdrmc_inference import infer
-from demurk.manifold._ssdrmc_weights import (
-    difference_grams,
+from demurk.graph._reconstruction import (
+    difference_products,
     rebuild_weights,
     rebuilding_errors,
     weight_graph,
 )
+from demurk.manifold import SSDRMC
+from demurk.manifold._ssdrmc_inference import infer
 from demurk.metrics import micro_f1
 
 
@@ -177,15 +177,15 @@ def test_objective_descends_without_rounding(murky):
     given = Y[:, :1] >= 0
     Y = np.maximum(Y, 0).astype(float)
     indices = nearest_neighbors(X, 8).distances.indices.reshape(120, 8)
-    P, F = difference_grams(X, indices), Y.copy()
+    P, F = difference_products(X, indices), Y.copy()
     values = []
     for _ in range(6):
-        mixed = 0.5 * P + 0.5 * difference_grams(F, indices)
+        mixed = 0.5 * P + 0.5 * difference_products(F, indices)
         # No ridge, which is not part of the objective.
         w = rebuild_weights(mixed, "simplex", 0.0)
         values.append(rebuilding_errors(mixed, w).sum())
-        F = infer(weight_graph(indices, w, 120), Y, given, "exact")
-        mixed = 0.5 * P + 0.5 * difference_grams(F, indices)
+        F = infer(weight_graph(indices, w, tidy=True), Y, given, "exact")
+        mixed = 0.5 * P + 0.5 * difference_products(F, indices)
         values.append(rebuilding_errors(mixed, w).sum())
     assert (np.diff(values) < 1e-6 * values[0]).all()
     assert values[-1] < 0.99 * values[0]

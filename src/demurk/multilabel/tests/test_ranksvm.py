@@ -14,8 +14,9 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from demurk.base import linear_threshold
 from demurk.metrics import micro_f1, ranking_loss
-from demurk.multilabel._ranksvm import RankSVM, fit_cuts
+from demurk.multilabel._ranksvm import RankSVM
 
 
 @parametrize_with_checks(
@@ -117,7 +118,7 @@ def test_cuts_against_a_search(rng):
         targets.append(cuts[int(np.argmin(mistakes))])
     design = np.column_stack([scores, np.ones(40)])
     expected = np.linalg.lstsq(design, np.array(targets), rcond=None)[0]
-    assert_allclose(fit_cuts(scores, Y), expected)
+    assert_allclose(linear_threshold(scores, Y > 0), expected)
 
 
 def test_invariances(data, rng):

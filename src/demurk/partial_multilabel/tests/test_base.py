@@ -5,14 +5,13 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 
+from demurk.base import best_cuts, linear_threshold
 from demurk.partial_multilabel import PMLLRS, PMLLCom
 from demurk.partial_multilabel._base import (
-    best_cuts,
     cardinality_threshold,
     dealt,
     kept_candidates,
     label_order,
-    linear_threshold,
     on_candidates,
 )
 

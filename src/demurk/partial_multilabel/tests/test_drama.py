@@ -8,9 +8,9 @@ from scipy.sparse import csr_array
 from sklearn.preprocessing import normalize
 
 from demurk.graph import nearest_neighbors
+from demurk.graph._reconstruction import reconstruction_graph
 from demurk.labels import add_extra_labels
 from demurk.linalg._admm import admm
-from demurk.partial_label._ipal import reconstruction_graph
 from demurk.partial_multilabel import DRAMA
 from demurk.partial_multilabel._drama import SmoothConfidences
 

@@ -18,12 +18,9 @@ from sklearn.preprocessing import StandardScaler
 
 from demurk.labels import add_candidates
 from demurk.linalg import block_cg
+from demurk.linalg._metric import SpectralMetric, factor_metric
+from demurk.linalg._rows import CenteredRows
 from demurk.projection import CENDA
-from demurk.projection._disambiguation import (
-    SpectralMetric,
-    centered_rows,
-    factor_metric,
-)
 
 SOLVERS = ["cholesky", "svd", "gram", "cg"]
 
@@ -122,7 +119,7 @@ def test_conjugate_gradients_go_on_from_the_last_solution(data, monkeypatch):
         n_steps.append(n_iter)
         return solution, n_iter
 
-    monkeypatch.setattr("demurk.projection._disambiguation.block_cg", counting)
+    monkeypatch.setattr("demurk.linalg._metric.block_cg", counting)
     # With known classes the second system is the first one again.
     CENDA(solver="cg").fit(X, np.arange(len(X)) % 3)
     assert n_steps[0] > 0
@@ -155,7 +152,7 @@ def test_collinear_features_without_ridge(rng):
     twice = np.hstack([X, X])
     options = {"decorrelation": 1.0, "max_iter": 3}
     a, b = quiet(CENDA(**options), X, S), quiet(CENDA(**options), twice, S)
-    assert isinstance(factor_metric(centered_rows(twice), 1.0, 0.0), SpectralMetric)
+    assert isinstance(factor_metric(CenteredRows(twice), 1.0, 0.0), SpectralMetric)
     assert_allclose(b.label_distributions_, a.label_distributions_, atol=1e-10)
     assert_allclose(abs(b.transform(twice)), abs(a.transform(X)), atol=1e-8)
     with pytest.raises(ValueError, match="collinear"):

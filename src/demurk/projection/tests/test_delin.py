@@ -83,7 +83,7 @@ def test_more_features_than_samples(rng, n_features, monkeypatch):
     options = {"reg": 300.0, "max_iter": 3, "tol": 0}
     dense = quiet(DELIN(**options), X, S)
     if n_features > 2000:
-        monkeypatch.setattr("demurk.projection._disambiguation.MAX_DENSE", 30)
+        monkeypatch.setattr("demurk.linalg._metric.MAX_DUAL", 30)
     thin = quiet(DELIN(**options), csr_array(X), S)
     assert_allclose(thin.label_distributions_, dense.label_distributions_, atol=1e-8)
     assert_allclose(thin.components_, dense.components_, atol=1e-8)

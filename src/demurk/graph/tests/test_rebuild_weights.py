@@ -8,10 +8,9 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.sparse import csr_array
 
-from demurk.graph import nearest_neighbors
-from demurk.manifold import _ssdrmc_weights
-from demurk.manifold._ssdrmc_weights import (
-    difference_grams,
+from demurk.graph import _reconstruction, nearest_neighbors
+from demurk.graph._reconstruction import (
+    difference_products,
     rebuild_weights,
     rebuilding_errors,
     weight_graph,
@@ -38,14 +37,16 @@ def data(rng):
 def test_grams(data, rng, make, with_queries, monkeypatch):
     X, indices = data
     queries = rng.normal(size=X.shape) if with_queries else X
-    monkeypatch.setattr(_ssdrmc_weights, "CHUNK_NUMBERS", 5 * 7 * 11)
-    grams = difference_grams(make(X), indices, make(queries) if with_queries else None)
+    monkeypatch.setattr(_reconstruction, "COPY_NUMBERS", 5 * 7 * 11)
+    grams = difference_products(
+        make(X), indices, make(queries) if with_queries else None
+    )
     assert_allclose(grams, literal_grams(X, indices, queries), atol=1e-12)
 
 
 def test_signed_weights_are_equation_4(data):
     X, indices = data
-    grams = difference_grams(X, indices)
+    grams = difference_products(X, indices)
     weights = rebuild_weights(grams, "signed", "rel:1e-3")
     for G, w in zip(grams, weights):
         G = G + 1e-3 * np.trace(G) / 5 * np.eye(5)
@@ -59,7 +60,7 @@ def test_signed_weights_are_equation_4(data):
 
 def test_each_kind_is_best_among_its_own(data, rng):
     X, indices = data
-    grams = difference_grams(X, indices)
+    grams = difference_products(X, indices)
     found = {
         kind: rebuild_weights(grams, kind, "rel:1e-9")
         for kind in ("signed", "nonnegative", "simplex")
@@ -77,7 +78,7 @@ def test_each_kind_is_best_among_its_own(data, rng):
 
 def test_errors_are_distances(data):
     X, indices = data
-    grams = difference_grams(X, indices)
+    grams = difference_products(X, indices)
     weights = rebuild_weights(grams, "signed", "rel:1e-3")
     rebuilt = weight_graph(indices, weights, len(X)) @ X
     expected = ((X - rebuilt) ** 2).sum(axis=1)

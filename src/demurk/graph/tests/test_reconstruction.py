@@ -5,8 +5,8 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.sparse import csr_array
 
-from demurk.partial_label import _products
-from demurk.partial_label._products import (
+from demurk.graph import _reconstruction as _products
+from demurk.graph._reconstruction import (
     difference_products,
     neighbor_products,
     weight_graph,
