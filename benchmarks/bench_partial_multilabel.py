@@ -23,7 +23,7 @@ from benchmarks.common import (
     size,
 )
 from demurk.datasets import load_dataset
-from demurk.labels import add_noisy_labels
+from demurk.labels import add_extra_labels
 from demurk.partial_multilabel import DRAMA, PMLLRS, PMLLCom
 
 BESIDE = Path(__file__).resolve().parents[2] / "shared" / "data"
@@ -43,7 +43,7 @@ def noisy_data(name):
         except (FileNotFoundError, ValueError) as error:
             raise NotImplementedError(f"{name} is not at hand") from error
         X, Y = found.data, found.target
-    return X, add_noisy_labels(Y, 1, random_state=0).labels
+    return X, add_extra_labels(Y, 1, random_state=0).labels
 
 
 class ManyLabels(CpuBenchmark):
@@ -55,7 +55,7 @@ class ManyLabels(CpuBenchmark):
         self.X, self.candidates = noisy_data("delicious")
 
     def _fit(self):
-        PMLLCom().fit(self.X, self.candidates)
+        PMLLCom(random_state=0).fit(self.X, self.candidates)
 
     def time_fit(self):
         self._fit()
@@ -95,7 +95,7 @@ class Rows(CpuBenchmark):
         self.X, self.candidates = X[rows], candidates[rows]
 
     def time_fit(self, n_rows):
-        PMLLCom(tol=0).fit(self.X, self.candidates)
+        PMLLCom(tol=0, random_state=0).fit(self.X, self.candidates)
 
 
 class Growth(CpuBenchmark):
@@ -116,7 +116,7 @@ class Growth(CpuBenchmark):
 
     def _time(self, n_rows):
         rows, stages = some_rows(len(self.candidates), n_rows), StageTimes()
-        model = PMLLCom(tol=0).set_callbacks(stages)
+        model = PMLLCom(tol=0, random_state=0).set_callbacks(stages)
         X, candidates = self.X[rows], self.candidates[rows]
         total = cpu_time(lambda: model.fit(X, candidates))
         return total, stages.seconds["neighbour search"]

@@ -175,7 +175,6 @@ def recipe(settings):
 AUDITS = {
     "Random forest + cleanlab": "cleanlab, forest",
     "LabelAudit": "LabelAudit, auto",
-    "LabelAudit, no kind": "LabelAudit, none",
 }
 DESIGN = ("emotions", "scene", "yeast", "medical")
 
@@ -216,7 +215,7 @@ def audit_sets():
     protocol, rows = committed_run("wrong-labels")
     cells = summarize(protocol, rows).cells
     parts = []
-    for setting in ("sym10", "fp10", "fn30", "label", "instance"):
+    for setting in ("sym10", "extra10", "missing30", "label", "instance"):
         lines = [
             [name, *(f"{cells[name, setting, m, 'AP'].mean:.3f}" for m in AUDITS)]
             for name in protocol.data_sets

@@ -69,7 +69,7 @@ for learner in learners.values():
     raw.append(clone(learner).fit(X_train, S_train).score(X_test, y_test))
     reduced.append(clone(learner).fit(Z_train, S_train).score(Z_test, y_test))
 voter = PLkNN(vote="confidence")
-voter.fit(Z_train, S_train, confidences=reducer.confidences_)
+voter.fit(Z_train, S_train, label_distributions=reducer.label_distributions_)
 
 # %%
 # Accuracy on new samples

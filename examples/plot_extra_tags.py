@@ -25,7 +25,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 
 from demurk.datasets import load_dataset
-from demurk.labels import add_noisy_labels
+from demurk.labels import add_extra_labels
 from demurk.metrics import noise_report, ranking_loss
 from demurk.multilabel import CPLST
 from demurk.partial_multilabel import PMLLCom
@@ -53,10 +53,10 @@ X_train, X_test, Y_train, Y_test = train_test_split(
 amounts = [0.5, 1.0, 2.0]
 losses = {"ridge regression": [], "CPLST": [], "PML-LCom": []}
 for amount in amounts:
-    tags = add_noisy_labels(Y_train, amount, random_state=0).labels
+    tags = add_extra_labels(Y_train, amount, random_state=0).labels
     ridge = RidgeCV(np.logspace(0, 5, 11)).fit(X_train, tags)
     losses["ridge regression"].append(ranking_loss(Y_test, ridge.predict(X_test)))
-    for label, model in (("CPLST", CPLST()), ("PML-LCom", PMLLCom())):
+    for label, model in (("CPLST", CPLST()), ("PML-LCom", PMLLCom(random_state=0))):
         scores = model.fit(X_train, tags).decision_function(X_test)
         losses[label].append(ranking_loss(Y_test, scores))
 
@@ -79,7 +79,7 @@ plt.show()
 # Scored among the tags of the training samples only. A score that knows the tags alone
 # cannot tell them apart: it stays at one half.
 
-tags = add_noisy_labels(Y_train, 1.0, random_state=0).labels
-model = PMLLCom().fit(X_train, tags)
+tags = add_extra_labels(Y_train, 1.0, random_state=0).labels
+model = PMLLCom(random_state=0).fit(X_train, tags)
 for measure, value in noise_report(tags, Y_train, model.noise_scores_).items():
     print(f"{measure:6} {value:.3f}")

@@ -29,9 +29,9 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.pipeline import make_pipeline
 
 from demurk.datasets import make_health_records, paper_rules
-from demurk.labels import Rule, RuleLabeler
 from demurk.multilabel import MurkyClassifier, SemiSupervisedMLkNN
 from demurk.projection import NMLSDR
+from demurk.rules import Rule, RuleLabeler
 
 quick = os.environ.get("DEMURK_QUICK") == "1"
 n_train, n_test, n_open = (800, 400, 150) if quick else (6932, 1732, 1000)

@@ -33,7 +33,7 @@ if quick:
     X, y = X[:400], y[:400]
 
 weights = [1.0, 0.8, 0.6, 0.4, 0.2, 0.01]
-maps = embed_weights(X, y, weights)
+maps = embed_weights(X, y, weights, random_state=0)
 
 colors = plt.get_cmap("tab10").colors
 
@@ -71,10 +71,10 @@ plt.show()
 # and S-LE need a weight that suits the data, here found by trying.
 
 relatives = {
-    "CCDR": CCDR(feature_weight=0.002),
-    "S-LapEig": SLapEig(),
-    "S-LE": SLE(between_weight=0.01),
-    "Constraint score": ConstraintScore(),
+    "CCDR": CCDR(feature_weight=0.002, random_state=0),
+    "S-LapEig": SLapEig(random_state=0),
+    "S-LE": SLE(between_weight=0.01, random_state=0),
+    "Constraint score": ConstraintScore(random_state=0),
 }
 figure, axes = plt.subplots(1, 4, figsize=(13, 3.7), layout="constrained")
 for ax, (name, model) in zip(axes, relatives.items()):

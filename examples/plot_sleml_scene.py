@@ -37,7 +37,7 @@ print(f"{data.name}: {len(Y)} samples, {len(np.unique(Y, axis=0))} label sets")
 # Two weights from one neighbour graph. Samples with one label have its colour; those
 # with the most frequent pair of labels have both.
 
-maps = embed_weights(X, Y, [0.9, 0.5])
+maps = embed_weights(X, Y, [0.9, 0.5], random_state=0)
 
 colors = np.array(["#0072B2", "#D55E00", "#E69F00", "#009E73", "#56B4E9", "#999999"])
 together = np.triu(Y.T.astype(int) @ Y, 1)

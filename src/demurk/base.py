@@ -3,25 +3,32 @@
 # Authors: The demurk developers
 # SPDX-License-Identifier: BSD-3-Clause
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
-from scipy.sparse import csr_array, issparse
+from scipy.linalg import lstsq
+from scipy.sparse import issparse
 from scipy.special import expit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from demurk.labels import LabelTags, check_labels
+from demurk.utils._rows import as_rows, canonical, check_magnitudes, far_origin
 
 __all__ = [
+    "CUT_MARGIN",
     "DemurkEstimator",
     "DemurkTags",
     "LabelOutputMixin",
     "ScoreClassifier",
     "as_rows",
-    "narrow_indices",
+    "best_cuts",
+    "linear_threshold",
 ]
+
+# How far a cut lies beyond all scores, where it must.
+CUT_MARGIN = 0.1
 
 
 @dataclass
@@ -31,7 +38,7 @@ class DemurkTags(Tags):
     Attributes
     ----------
     label_tags : LabelTags
-        The kinds of labels the estimator reads, and whether some may be missing.
+        What a 1 means to the estimator.
     """
 
     label_tags: LabelTags = field(default_factory=LabelTags)
@@ -45,12 +52,18 @@ class DemurkEstimator(BaseEstimator):
         "https://demurk.readthedocs.io/generated/"
         "{estimator_module}.{estimator_name}.html"
     )
-    _label_tags = LabelTags()
+    _label_kind = "labels"  # what a 1 means, see LabelData
+    # Whether rows that lie far from zero, compared with their spread, are moved there:
+    # for methods that lose digits or labels there, and show no means of features.
+    _moves_far_rows = False
+    # Whether the labels of a sample are set against each other, so that one label alone
+    # needs its absence beside it.
+    _compares_labels = False
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         shared = {f.name: getattr(tags, f.name) for f in fields(Tags)}
-        tags = DemurkTags(**shared, label_tags=self._label_tags)
+        tags = DemurkTags(**shared, label_tags=LabelTags(self._label_kind))
         tags.target_tags.required = True
         tags.target_tags.multi_output = True
         tags.input_tags.sparse = True
@@ -58,51 +71,60 @@ class DemurkEstimator(BaseEstimator):
 
     def _validate_fit(self, X, y, *, observed=None, min_samples=2, dtype=None):
         """Check X with scikit-learn and y through the door; called once per fit."""
-        X = validate_data(
-            self,
+        X = self._validate_features(
             X,
             y=None if y is None else "no_validation",
-            accept_sparse="csr",
             dtype=dtype or [np.float64, np.float32],
             ensure_min_samples=min_samples,
         )
-        tags = self._label_tags
         labels = check_labels(
-            y,
-            n_samples=X.shape[0],
-            kind=tags.kinds[0],
-            observed=observed,
-            missing=tags.missing,
+            y, n_samples=X.shape[0], kind=self._label_kind, observed=observed
         )
-        return narrow_indices(X), labels
+        if self._compares_labels and labels.n_labels == 1 and not labels.single:
+            labels = beside_absence(labels)
+        self._far_origin = far_origin(X) if self._moves_far_rows else None
+        return self._moved(X), labels
 
     def _validate_new(self, X):
         """Check the X of a method that comes after `fit`."""
-        X = validate_data(
-            self,
-            X,
-            accept_sparse="csr",
-            dtype=[np.float64, np.float32],
-            reset=False,
-        )
-        return narrow_indices(X)
+        return self._moved(self._validate_features(X, reset=False))
 
+    def _validate_features(self, X, **options):
+        """Check X alone; it is never written to, and nothing else may be sorted in it.
 
-def narrow_indices(X):
-    """Indices of a sparse X in 32 bits where they fit; trees take no others."""
-    if not issparse(X) or X.indices.dtype == np.int32:
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features.
+        **options : dict
+            Further arguments of scikit-learn's `validate_data`.
+
+        Returns
+        -------
+        X : {ndarray, sparse matrix} of shape (n_samples, n_features)
+            Floating-point numbers; sparse ones by rows, sorted, each once.
+        """
+        options = {"accept_sparse": "csr", "dtype": [np.float64, np.float32]} | options
+        X = canonical(validate_data(self, X, **options))
+        check_magnitudes(X, getattr(self, "feature_names_in_", None))
         return X
-    if max(*X.shape, X.nnz) > np.iinfo(np.int32).max:
-        return X
-    parts = X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)
-    return type(X)(parts, shape=X.shape)
+
+    def _moved(self, X):
+        """Rows less the origin of rows that were far from zero in `fit`."""
+        if getattr(self, "_far_origin", None) is None:
+            return X
+        rows = X.toarray() if issparse(X) else X
+        return (rows - self._far_origin).astype(X.dtype, copy=False)
 
 
-def as_rows(X):
-    """Features in float64, sparse ones as csr_array."""
-    if issparse(X):
-        return csr_array(X, dtype=np.float64)
-    return np.asarray(X, dtype=np.float64)
+def beside_absence(labels):
+    """One label as two columns, has it and has it not; its name stays alone."""
+    absent = np.where(labels.observed, 1 - labels.values, 0.0)
+    return replace(
+        labels,
+        values=np.hstack([labels.values, absent]),
+        observed=np.hstack([labels.observed, labels.observed]),
+    )
 
 
 class LabelOutputMixin:
@@ -132,7 +154,7 @@ class LabelOutputMixin:
 class ScoreClassifier(LabelOutputMixin, ClassifierMixin, DemurkEstimator):
     """Base of classifiers that score every label and cut at a threshold.
 
-    A method gives scores (n, q), larger is better, and sets `threshold_`.
+    A method gives scores (n, q), larger is better, and sets `thresholds_`.
     """
 
     def __sklearn_tags__(self):
@@ -147,6 +169,24 @@ class ScoreClassifier(LabelOutputMixin, ClassifierMixin, DemurkEstimator):
     def _checked_scores(self, X):
         check_is_fitted(self)
         return self._scores(as_rows(self._validate_new(X)))
+
+    def _cuts(self, scores):
+        """Cuts of some rows."""
+        return cuts(scores, self.thresholds_)
+
+    def _probabilities(self, scores):
+        if self._single:
+            return softmax(scores, axis=1)
+        return expit(self._margins(scores))
+
+    def _decisions(self, scores):
+        if self._single:
+            return self.classes_[scores.argmax(axis=1)]
+        return (self._margins(scores) > 0).astype(np.int64)
+
+    def _margins(self, scores):
+        """Scores less their cuts, without the absence of a label that is alone."""
+        return (scores - self._cuts(scores))[:, : len(self.classes_)]
 
     def decision_function(self, X):
         """Scores of the labels less the threshold.
@@ -165,7 +205,7 @@ class ScoreClassifier(LabelOutputMixin, ClassifierMixin, DemurkEstimator):
         """
         scores = self._checked_scores(X)
         if not self._single:
-            return scores - cuts(scores, self.threshold_)
+            return self._margins(scores)
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
     def predict_proba(self, X):
@@ -183,10 +223,7 @@ class ScoreClassifier(LabelOutputMixin, ClassifierMixin, DemurkEstimator):
             threshold. It ranks labels and is not calibrated. Rows sum to one only if
             `fit` had a 1-D y.
         """
-        scores = self._checked_scores(X)
-        if self._single:
-            return softmax(scores, axis=1)
-        return expit(scores - cuts(scores, self.threshold_))
+        return self._probabilities(self._checked_scores(X))
 
     def predict(self, X):
         """Labels of samples.
@@ -201,10 +238,7 @@ class ScoreClassifier(LabelOutputMixin, ClassifierMixin, DemurkEstimator):
         labels : ndarray of shape (n_samples, n_labels) or (n_samples,)
             0/1 for each label, or one class per sample if `fit` had a 1-D y.
         """
-        scores = self._checked_scores(X)
-        if self._single:
-            return self.classes_[scores.argmax(axis=1)]
-        return (scores > cuts(scores, self.threshold_)).astype(np.int64)
+        return self._decisions(self._checked_scores(X))
 
 
 def cuts(scores, threshold):
@@ -212,3 +246,57 @@ def cuts(scores, threshold):
     if np.ndim(threshold) == 0:
         return threshold
     return (scores @ threshold[:-1] + threshold[-1])[:, np.newaxis]
+
+
+def best_cuts(scores, labels):
+    """Cut of each row that puts the fewest labels on the wrong side.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n, q)
+        Scores.
+    labels : ndarray of shape (n, q), bool
+        Labels that should be above the cut.
+
+    Returns
+    -------
+    cuts : ndarray of shape (n,)
+        Midpoint between two neighbouring scores, or 0.1 beyond the ends; the lowest
+        of those that are equally good.
+    """
+    order = np.argsort(scores, axis=1, kind="stable")
+    ordered = np.take_along_axis(scores, order, axis=1)
+    wanted = np.take_along_axis(labels, order, axis=1)
+    # With the cut after the first m scores: wanted ones below, others above.
+    below = np.cumsum(wanted, axis=1)
+    above = np.cumsum(~wanted[:, ::-1], axis=1)[:, ::-1]
+    mistakes = np.empty((len(scores), scores.shape[1] + 1), dtype=np.intp)
+    mistakes[:, 0], mistakes[:, -1] = above[:, 0], below[:, -1]
+    mistakes[:, 1:-1] = below[:, :-1] + above[:, 1:]
+    points = np.empty(mistakes.shape)
+    points[:, 0] = ordered[:, 0] - CUT_MARGIN
+    points[:, -1] = ordered[:, -1] + CUT_MARGIN
+    points[:, 1:-1] = (ordered[:, :-1] + ordered[:, 1:]) / 2
+    # A midpoint of two equal scores separates nothing.
+    mistakes[:, 1:-1][ordered[:, :-1] == ordered[:, 1:]] = scores.shape[1] + 1
+    return points[np.arange(len(points)), mistakes.argmin(axis=1)]
+
+
+def linear_threshold(scores, labels):
+    """Cut of a row as a linear function of its scores, by least squares.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n, q)
+        Scores of the training rows.
+    labels : ndarray of shape (n, q), bool
+        Labels believed to be true; never the hidden truth.
+
+    Returns
+    -------
+    weights : ndarray of shape (q + 1,)
+        Weight of each score, and the intercept.
+    """
+    design = np.column_stack([scores, np.ones(len(scores))])
+    # Scores of a ranking sum to zero in each row; the shortest weights are taken.
+    return lstsq(design, best_cuts(scores, labels), cond=1e-8)[0]

@@ -4,27 +4,31 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 import warnings
+from dataclasses import replace
 from numbers import Integral
 
 import numpy as np
 from scipy import sparse
 from sklearn.ensemble import RandomForestRegressor
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from demurk.audit._entries import check_proba, corrected_values
 from demurk.audit._kinds import choose_kind
 from demurk.audit._noise_model import standardized, wrong_probability
 from demurk.audit._other_labels import OtherLabels, add_other_labels, mirror
 from demurk.audit._suspects import Evidence, suspect_frame, top_entries
+from demurk.audit._words import UnknownRateWarning, audit_message
 from demurk.base import DemurkEstimator
-from demurk.honest import (
+from demurk.labels import check_labels
+from demurk.labels._form import LabelForm, frame_index
+from demurk.out_of_sample import (
     FeatureViews,
-    HonestForest,
     LeaveOneOutKernelRidge,
+    OutOfSampleForest,
     label_means,
     matrix_threads,
 )
-from demurk.labels import LabelTags, check_labels
 from demurk.utils._compat import (
     CallbackSupportMixin,
     Interval,
@@ -40,15 +44,8 @@ MAX_EXACT = 2000
 N_LANDMARKS = 600
 # Breaks ties of P(wrong) by how unlikely the given label is.
 TIE_WEIGHT = 1e-3
-PLAIN = "entries are ranked by how unlikely the given label is"
-SAID = {
-    "symmetric": "Present and absent labels are wrong alike",
-    "false_positives": "Labels were given that do not apply",
-    "missing": "Labels that apply were not given",
-    "mixed": "Labels were wrongly given and left out, at different rates",
-}
 # What cannot be wrong if the user says so.
-IMPOSSIBLE = {"missing": 1, "false_positives": 0}
+IMPOSSIBLE = {"missing": 1, "extra": 0}
 
 
 class LabelAudit(CallbackSupportMixin, DemurkEstimator):
@@ -62,7 +59,7 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
 
     Parameters
     ----------
-    kind : {"auto", "symmetric", "false_positives", "missing", "none"}, default="auto"
+    noise : {"auto", "symmetric", "extra", "missing", "none"}, default="auto"
         What may be wrong: any entry, only labels that were given, only labels that
         were not. "auto" finds out; say it if you know it. "none" makes no assumption
         and ranks entries by how unlikely the given label is: the safe choice where
@@ -73,7 +70,7 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
     n_estimators : int, default=100
         Trees of the forest.
     n_jobs : int, default=None
-        Threads; None means 1.
+        Threads; None means 1, -1 all processors.
     random_state : int, RandomState instance or None, default=None
         Seed of the forest.
 
@@ -83,13 +80,13 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
         How suspect each entry is; NaN where nothing was observed.
     wrong_proba_ : ndarray of shape (n_samples, n_labels)
         Probability that the entry is wrong; NaN where nothing was observed.
-    soft_labels_ : ndarray of shape (n_samples, n_labels)
+    label_distributions_ : ndarray of shape (n_samples, n_labels)
         Probability of the true label given the entry: ``y + P(wrong) (1 - 2 y)``.
     noise_rates_ : dict of str to ndarray of shape (n_labels,)
-        "false_positives": how often an absent label was given, e1; "missing": how often
+        "extra": how often an absent label was given, e1; "missing": how often
         a present label was not given, e0.
-    kind_ : str
-        "symmetric", "false_positives", "missing", "mixed" (both, at different rates),
+    noise_ : str
+        "symmetric", "extra", "missing", "mixed" (both, at different rates),
         "none" (no noise assumed or found), or "uncertain": two explanations are nearly
         as good, and they order the two lists of suspects differently.
     evidence_ : dict of str to float
@@ -97,6 +94,9 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
         or more counts as clear.
     rates_ : {"shared", "per_label"}
         Whether the labels have their own rates.
+    estimated_ : bool
+        Whether a noise rate is known. Without one, entries are ranked by how unlikely
+        the given label is, and nothing is corrected.
     n_suspects_ : int
         Expected number of wrong entries.
     message_ : str
@@ -126,7 +126,7 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
     used if they gain more than their Laplace cost and 3. On emotions, scene, yeast and
     medical (24 runs each) that raised the average precision of the ranking from .65 to
     .72 where rates differ between labels, and took .000 and .009 from it under
-    symmetric and false positive noise with equal rates.
+    symmetric and extra noise with equal rates.
 
     Inside each list of suspects, and for one label, the order does not depend on the
     kind of noise: only how the two lists are mixed does. Errors on ambiguous samples
@@ -136,7 +136,7 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
     labels only if they gain 0.015 of log-likelihood each. In the same runs with errors
     on ambiguous samples, "missing" was then chosen 0 times of 24 instead of 13, and the
     average precision rose from .36 to .68; with labels missing at random it was still
-    chosen 23 times of 24. Where this happens `kind_` is "uncertain". A kind whose rate
+    chosen 23 times of 24. Where this happens `noise_` is "uncertain". A kind whose rate
     ran to the edge of its range (0.45 of 0.5) is not believed either.
 
     If the labels seem nearly clean (less than 0.5 % wrong) the ranking is that of
@@ -145,7 +145,7 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
 
     A forest trained on edited labels is not better than one trained on the given ones;
     use the rates to move its threshold to ``e1 + (1 - e0 - e1) / 2`` instead. Nearest
-    neighbour methods gain from `soft_labels_`.
+    neighbour methods gain from `label_distributions_`.
 
     Time: a forest of 100 trees; O(n^2 D + n^3) for the kernel with n labelled rows, or
     O(n (D + 600) 600) above 2,000 of them; O(q (n q^2 + q^3)) for the other labels (200
@@ -160,35 +160,37 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
     >>> toy = make_multilabel_blocks(800, random_state=0)
     >>> noisy = flip_labels(toy.target, 0.1, random_state=0)
     >>> audit = LabelAudit(random_state=0).fit(toy.data, noisy.labels)
-    >>> audit.kind_
+    >>> audit.noise_
     'symmetric'
     >>> suspects = audit.suspects(20)
     >>> found = noisy.changed[suspects["row"], suspects["label"]]
     >>> bool(found.mean() > 0.9)
     True
+    >>> better = audit.corrected()
+    >>> bool((better != toy.target).sum() < noisy.changed.sum())
+    True
     """
 
     _parameter_constraints: dict = {
-        "kind": [
-            StrOptions({"auto", "symmetric", "false_positives", "missing", "none"})
-        ],
+        "noise": [StrOptions({"auto", "symmetric", "extra", "missing", "none"})],
         "rates": [StrOptions({"auto", "shared", "per_label"})],
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
     }
-    _label_tags = LabelTags(kinds=("noisy",), missing=True)
+    _label_kind = "noisy"
+    _moves_far_rows = True
 
     def __init__(
         self,
-        kind="auto",
+        noise="auto",
         *,
         rates="auto",
         n_estimators=100,
         n_jobs=None,
         random_state=None,
     ):
-        self.kind = kind
+        self.noise = noise
         self.rates = rates
         self.n_estimators = n_estimators
         self.n_jobs = n_jobs
@@ -217,8 +219,11 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
         self : object
             The fitted audit.
         """
+        index = frame_index(y)
+        self._index = frame_index(X) if index is None else index
         X, labels = self._validate(X, y, observed, proba)
         self.classes_ = labels.classes
+        self._given, self._form = labels, LabelForm.of(y)
         labeled = labels.labeled
         Y, seen = labels.values[labeled], labels.observed[labeled]
         if len(Y) < 2:
@@ -227,7 +232,7 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
                 "one by the other: label more samples."
             )
         if proba is not None:
-            proba = self._check_proba(proba, labels)[labeled]
+            proba = check_proba(proba, labels)[labeled]
         part = X if X is None or labeled.all() else X[labeled]
         n_stages = 4 if proba is None else 2
         with (
@@ -236,7 +241,7 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
         ):
             features = None if X is None else _scaled(part)
             if proba is None:
-                proba = self._honest(part, features, Y, seen, stage)
+                proba = self._out_of_sample(part, features, Y, seen, stage)
             with stage("other labels"):
                 # One class per sample: the other classes would tell it all.
                 q = Y.shape[1]
@@ -246,15 +251,15 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
                     else add_other_labels(proba, Y, seen)
                 )
             with stage("noise model"):
-                choice, Z = self._choose(other.scores, Y, seen)
+                Z = standardized(other.scores, seen)
+                choice = choose_kind(Z, Y, seen, self.noise, self.rates)
         self._set_results(choice, Z, Y, seen, labeled)
-        honest = choice.plain.probabilities(Z)
         self._evidence = Evidence(
             np.flatnonzero(labeled),
             features,
             Y,
             seen,
-            honest,
+            choice.plain.probabilities(Z),
             other.coefs,
             label_means(Y, seen),
         )
@@ -265,29 +270,12 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
             return self._validate_fit(X, y, observed=observed)
         if proba is None:
             raise ValueError("X is None: give features, or probabilities as `proba`.")
-        tags = self._label_tags
         labels = check_labels(
-            y, n_samples=len(proba), kind=tags.kinds[0], observed=observed
+            y, n_samples=len(proba), kind=self._label_kind, observed=observed
         )
         return None, labels
 
-    def _check_proba(self, proba, labels):
-        proba = check_array(proba, dtype=np.float64, ensure_all_finite=False)
-        if proba.shape != labels.values.shape:
-            raise ValueError(
-                f"proba has shape {proba.shape}, but the labels have shape "
-                f"{labels.values.shape}: give one probability per entry."
-            )
-        wrong = labels.observed & ~((proba >= 0) & (proba <= 1))
-        if wrong.any():
-            row, column = np.argwhere(wrong)[0]
-            raise ValueError(
-                f"proba is {proba[row, column]} at row {row}, column {column}, where a "
-                "label is given: every probability lies between 0 and 1."
-            )
-        return np.where(labels.observed, proba, 0.0)
-
-    def _honest(self, X, features, Y, seen, stage):
+    def _out_of_sample(self, X, features, Y, seen, stage):
         """Steps 1 to 3: probabilities of every entry that do not know the entry."""
         rng = check_random_state(self.random_state)
         means = label_means(Y, seen)
@@ -300,7 +288,7 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
                 n_jobs=self.n_jobs,
                 random_state=rng.randint(np.iinfo(np.int32).max),
             )
-            from_forest = HonestForest(forest).fit_honest(X, full)
+            from_forest = OutOfSampleForest(forest).fit_out_of_sample(X, full)
         with stage("kernel ridge"):
             ridge = LeaveOneOutKernelRidge(
                 widths=(1.0,),
@@ -310,21 +298,17 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
                 n_landmarks=N_LANDMARKS,
                 random_state=rng,
             )
-            from_kernel = ridge.fit_honest(features, full, seen)
+            from_kernel = ridge.fit_out_of_sample(features, full, seen)
             from_kernel += mirror(full, means, len(Y))
         return (np.clip(from_forest, 0, 1) + np.clip(from_kernel, 0, 1)) / 2
-
-    def _choose(self, scores, Y, seen):
-        Z = standardized(scores, seen)
-        return choose_kind(Z, Y, seen, self.kind, self.rates), Z
 
     def _set_results(self, choice, Z, Y, seen, labeled):
         """Step 6 and 7: scores, probabilities, rates and what to say about them."""
         fit, plain = choice.fit, np.abs(Y - choice.plain.probabilities(Z))
-        wrong = wrong_probability(fit.probabilities(Z), Y, fit.missing, fit.false)
+        wrong = wrong_probability(fit.probabilities(Z), Y, fit.missing, fit.extra)
         score = wrong + TIE_WEIGHT * plain if choice.estimated else plain
-        if self.kind in IMPOSSIBLE:
-            score = np.where(Y == IMPOSSIBLE[self.kind], 0.0, score)
+        if self.noise in IMPOSSIBLE:
+            score = np.where(Y == IMPOSSIBLE[self.noise], 0.0, score)
         shape = (len(labeled), Y.shape[1])
 
         def spread(values):
@@ -333,29 +317,17 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
             return full
 
         self.scores_, self.wrong_proba_ = spread(score), spread(wrong)
-        self.soft_labels_ = spread(Y + wrong * (1 - 2 * Y))
-        self.noise_rates_ = {"false_positives": fit.false, "missing": fit.missing}
-        self.kind_ = choice.kind if choice.sure else "uncertain"
+        self.label_distributions_ = spread(Y + wrong * (1 - 2 * Y))
+        self.noise_rates_ = {"extra": fit.extra, "missing": fit.missing}
+        self.noise_ = choice.noise if choice.sure else "uncertain"
         self.rates_ = "per_label" if choice.per_label else "shared"
         self.evidence_ = choice.evidence
+        self.estimated_ = bool(choice.estimated)
         self.n_suspects_ = int(np.rint(wrong[seen].sum()))
-        self.message_ = self._message(choice, np.count_nonzero(seen))
-
-    def _message(self, choice, n_entries):
-        share = 100 * self.n_suspects_ / n_entries
-        count = f"about {self.n_suspects_} of {n_entries} entries ({share:.1f} %)"
-        if self.kind == "none":
-            return f"No kind of noise was assumed: {PLAIN}."
-        if not choice.estimated:
-            message = f"No noise rate could be estimated: {PLAIN}."
-            warnings.warn(message, UserWarning, stacklevel=5)
-            return message
-        if choice.sure:
-            return f"{SAID[choice.kind]}; {count} are wrong."
-        return (
-            "The kind of noise cannot be told: read the two lists of suspects apart. "
-            f"The best guess: {SAID[choice.kind].lower()}; {count} are wrong."
-        )
+        n_entries = np.count_nonzero(seen)
+        self.message_ = audit_message(self.noise, choice, self.n_suspects_, n_entries)
+        if self.noise != "none" and not self.estimated_:
+            warnings.warn(self.message_, UnknownRateWarning, stacklevel=4)
 
     def suspects(self, n=None):
         """List the most suspect entries, with reasons.
@@ -363,22 +335,22 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
         Parameters
         ----------
         n : int, default=None
-            How many; None for as many as are expected to be wrong. If `kind_` is
+            How many; None for as many as are expected to be wrong. If `noise_` is
             "uncertain", so many of each list.
 
         Returns
         -------
         suspects : pandas.DataFrame
             Columns "list" ("given but probably wrong" or "missing but probably right"),
-            "row", "label", "given", "score", "wrong_proba" and "reason": the
-            probability without the own label, the nearest rows that disagree, and the
-            other labels that speak against it. Sorted by list, then by score.
+            "row" (counted from 0), "label", "given", "score", "wrong_proba" and
+            "reason": the probability without the own label, the nearest rows that
+            disagree, and the other labels that speak against it. Sorted by list, then
+            by score. If y or X was a frame with an index other than 0, 1, ..., "index"
+            follows "row".
         """
         check_is_fitted(self)
-        evidence = self._evidence
-        given = np.zeros(self.scores_.shape, dtype=np.int64)
-        given[evidence.rows] = evidence.labels
-        if self.kind_ != "uncertain":
+        given = self._given.values.astype(int)
+        if self.noise_ != "uncertain":
             limits = self.n_suspects_ if n is None else n
         elif n is None:
             wrong = np.nan_to_num(self.wrong_proba_)
@@ -386,9 +358,39 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
         else:
             limits = {0: n, 1: n}
         entries = top_entries(self.scores_, given, limits)
-        return suspect_frame(
-            entries, self.scores_, self.wrong_proba_, self.classes_, evidence
+        frame = suspect_frame(
+            entries, self.scores_, self.wrong_proba_, self.classes_, self._evidence
         )
+        if self._index is not None:
+            frame.insert(2, "index", self._index[frame["row"]])
+        return frame
+
+    def corrected(self, threshold=0.8):
+        """The labels with those entries changed that are probably wrong.
+
+        Parameters
+        ----------
+        threshold : float, default=0.8
+            Entries are changed whose probability of being wrong is above it. With one
+            class per sample, the most probable other class takes the place of one that
+            is given up.
+
+        Returns
+        -------
+        labels : ndarray, DataFrame or Series
+            In the form of y: classes if it had one dimension, else 1, 0 and -1; a frame
+            or series of the same library, with the same names and index, if it was one.
+            What was not observed stays so. Without a noise rate (see `estimated_`)
+            these are the labels as they were given.
+        """
+        check_is_fitted(self)
+        values = self._corrected_values(threshold)
+        return self._form.restore(replace(self._given, values=values.astype(float)))
+
+    def _corrected_values(self, threshold):
+        """Labels after correction, bool (n, q)."""
+        wrong = self.wrong_proba_ if self.estimated_ else 0 * self.wrong_proba_
+        return corrected_values(self._given, wrong, threshold)
 
 
 def _scaled(X):

@@ -11,7 +11,7 @@ __all__ = ["Choice", "choose_kind", "sharpness"]
 
 # Log-prior of each structure, and of rates that differ between labels. The penalties
 # and limits below were set on emotions, scene, yeast and medical (6 splits each).
-LOG_PRIOR = {"symmetric": 0.0, "false_positives": -3.0, "missing": -3.0, "mixed": -4.0}
+LOG_PRIOR = {"symmetric": 0.0, "extra": -3.0, "missing": -3.0, "mixed": -4.0}
 PER_LABEL_LOG_PRIOR = -3.0
 # Errors on ambiguous samples look like missing labels to the model. It then claims
 # many errors, but can neither point at them nor explain much by them.
@@ -30,8 +30,8 @@ class Choice:
 
     Attributes
     ----------
-    kind : str
-        "symmetric", "false_positives", "missing", "mixed" or "none".
+    noise : str
+        "symmetric", "extra", "missing", "mixed" or "none".
     sure : bool
         Whether the evidence sets this kind clearly apart from the others.
     estimated : bool
@@ -46,7 +46,7 @@ class Choice:
         The fit without noise.
     """
 
-    kind: str
+    noise: str
     sure: bool
     estimated: bool
     per_label: bool
@@ -72,16 +72,16 @@ def sharpness(wrong):
     return float((wrong**2).sum() / total) if total > 0 else 0.0
 
 
-def choose_kind(Z, Y, observed, kind="auto", rates="auto"):
+def choose_kind(Z, Y, observed, noise="auto", rates="auto"):
     """Fit the noise structures and pick one.
 
     Parameters
     ----------
     Z : ndarray of shape (n_samples, n_labels)
-        Standardised honest scores.
+        Standardised out-of-sample scores.
     Y, observed : ndarray of shape (n_samples, n_labels)
         Given labels, and which of them were observed.
-    kind : str, default="auto"
+    noise : str, default="auto"
         A structure, or "auto" to compare them.
     rates : {"auto", "shared", "per_label"}, default="auto"
         Whether all labels share their rates.
@@ -92,9 +92,9 @@ def choose_kind(Z, Y, observed, kind="auto", rates="auto"):
         The structure, its fit and the evidence.
     """
     plain = fit_noise(Z, Y, observed, "none")
-    if kind == "none":
+    if noise == "none":
         return Choice("none", True, False, False, {"none": 0.0}, plain, plain)
-    kinds = list(LOG_PRIOR) if kind == "auto" else [kind]
+    kinds = list(LOG_PRIOR) if noise == "auto" else [noise]
     fits = _shared_fits(Z, Y, observed, kinds, plain)
     best = {}
     for name, shared in fits.items():
@@ -110,17 +110,17 @@ def choose_kind(Z, Y, observed, kind="auto", rates="auto"):
     evidence["none"] = 0.0
     wrong = {name: _wrong(fit, Z, Y, observed) for name, (fit, _) in best.items()}
     sharp = {name: sharpness(values) for name, values in wrong.items()}
-    name = kind
-    if kind == "auto":
+    name = noise
+    if noise == "auto":
         found = {
             k: s for k, s in sharp.items() if _largest_rate(best[k]) < LARGEST_RATE
         }
         name = _pick(evidence, found, wrong, Y[observed])
     fit, own = best[name]
-    one_sided = name in ("false_positives", "missing")
+    one_sided = name in ("extra", "missing")
     estimated = one_sided or wrong[name].mean() >= SMALLEST_SHARE
-    sure = kind != "auto" or _is_sure(name, evidence, sharp, estimated)
-    if kind == "auto" and not estimated:
+    sure = noise != "auto" or _is_sure(name, evidence, sharp, estimated)
+    if noise == "auto" and not estimated:
         name = "none"
     return Choice(name, sure, estimated, own, evidence, fit, plain)
 
@@ -140,7 +140,7 @@ def _pick(evidence, sharp, wrong, given):
 
 def _is_sure(name, evidence, sharp, estimated):
     """Whether no other kind that would mix the two lists differently comes near."""
-    one_sided = {"false_positives", "missing"}
+    one_sided = {"extra", "missing"}
     if not estimated:
         return all(evidence[kind] <= 0 for kind in one_sided)
     # Symmetric noise and none rank alike, and a mixture can imitate every kind.
@@ -169,9 +169,9 @@ def _evidence(name, fit, per_label):
 
 def _largest_rate(option):
     fit, _ = option
-    return max(fit.missing.mean(), fit.false.mean())
+    return max(fit.missing.mean(), fit.extra.mean())
 
 
 def _wrong(fit, Z, Y, observed):
-    wrong = wrong_probability(fit.probabilities(Z), Y, fit.missing, fit.false)
+    wrong = wrong_probability(fit.probabilities(Z), Y, fit.missing, fit.extra)
     return wrong[observed]

@@ -17,11 +17,11 @@ __all__ = [
     "wrong_probability",
 ]
 
-# Which free rate serves as the missing rate e0 and the false positive rate e1.
+# Which free rate serves as the rate of missing labels e0 and that of extra ones e1.
 STRUCTURES = {
     "none": (None, None),
     "symmetric": (0, 0),
-    "false_positives": (None, 0),
+    "extra": (None, 0),
     "missing": (0, None),
     "mixed": (0, 1),
 }
@@ -45,7 +45,7 @@ class NoiseFit:
     ----------
     slope, intercept : ndarray of shape (n_labels,)
         Logistic curve of the true labels over the scores.
-    missing, false : ndarray of shape (n_labels,)
+    missing, extra : ndarray of shape (n_labels,)
         How often a present label was not given, e0, and an absent one was, e1.
     objective : float
         Penalised log-likelihood.
@@ -59,7 +59,7 @@ class NoiseFit:
     slope: np.ndarray
     intercept: np.ndarray
     missing: np.ndarray
-    false: np.ndarray
+    extra: np.ndarray
     objective: float
     log_likelihood: np.ndarray
     complexity: float
@@ -79,7 +79,7 @@ def standardized(scores, observed):
     return np.where(says, centered / np.where(says, deviation, 1.0), 0.0)
 
 
-def wrong_probability(pi, Y, missing, false):
+def wrong_probability(pi, Y, missing, extra):
     """Probability that a given label is wrong, by Bayes' rule.
 
     Parameters
@@ -88,7 +88,7 @@ def wrong_probability(pi, Y, missing, false):
         Probability of the true label.
     Y : ndarray of shape (n_samples, n_labels)
         Given labels.
-    missing, false : float or ndarray of shape (n_labels,)
+    missing, extra : float or ndarray of shape (n_labels,)
         How often a present label is not given, and an absent one is.
 
     Returns
@@ -96,8 +96,8 @@ def wrong_probability(pi, Y, missing, false):
     wrong : ndarray of shape (n_samples, n_labels)
         Probabilities.
     """
-    wrong = np.where(Y > 0, false * (1 - pi), missing * pi)
-    right = np.where(Y > 0, (1 - missing) * pi, (1 - false) * (1 - pi))
+    wrong = np.where(Y > 0, extra * (1 - pi), missing * pi)
+    right = np.where(Y > 0, (1 - missing) * pi, (1 - extra) * (1 - pi))
     return wrong / np.maximum(wrong + right, TINY)
 
 
@@ -123,13 +123,13 @@ class _Problem:
         return e, e * (1 - 2 * e)
 
     def pick(self, e):
-        """Missing and false positive rate out of the free rates."""
+        """Rates of missing and extra labels out of the free rates."""
         return [0.0 if slot is None else e[slot] for slot in self.slots]
 
     def curve(self, local, shared):
         sigma = expit(local[:, 0] * self.Z + local[:, 1])
-        missing, false = self.pick(self.rates(local, shared)[0])
-        p = false + (1 - missing - false) * sigma
+        missing, extra = self.pick(self.rates(local, shared)[0])
+        p = extra + (1 - missing - extra) * sigma
         return sigma, np.clip(p, TINY, 1 - TINY)
 
     def log_likelihood(self, p):
@@ -149,10 +149,10 @@ class _Problem:
     def derivatives(self, local, shared, sigma, p):
         """Gradient and information: local blocks, cross blocks, shared block."""
         e, slope_e = self.rates(local, shared)
-        missing, false = self.pick(e)
+        missing, extra = self.pick(e)
         info = self.weight / (p * (1 - p))
         residual = info * (self.Y - p)
-        curve = (1 - missing - false) * sigma * (1 - sigma)
+        curve = (1 - missing - extra) * sigma * (1 - sigma)
         parts = [curve * self.Z, curve]
         for slot in range(self.n_rates):
             part = np.zeros_like(sigma)
@@ -224,7 +224,7 @@ def fit_noise(
     Parameters
     ----------
     Z : ndarray of shape (n_samples, n_labels)
-        Standardised honest scores.
+        Standardised out-of-sample scores.
     Y, observed : ndarray of shape (n_samples, n_labels)
         Given labels, and which of them were observed.
     structure : str
@@ -285,7 +285,7 @@ def _start(problem, Y, observed, start):
         slope, intercept = np.ones(n_labels), np.log(share / (1 - share))
     else:
         slope, intercept = start.slope, start.intercept
-        for rate, slot in zip((start.missing, start.false), problem.slots):
+        for rate, slot in zip((start.missing, start.extra), problem.slots):
             if slot is not None and rate.mean() > 0:
                 e = np.clip(rate.mean(), 1e-3, 0.45)
                 shared[slot] = np.log(2 * e / (1 - 2 * e))
@@ -297,7 +297,7 @@ def _start(problem, Y, observed, start):
 
 def _result(problem, local, shared, sigma, p, objective):
     n_labels = len(local)
-    missing, false = (
+    missing, extra = (
         np.broadcast_to(rate, n_labels).copy()
         for rate in problem.pick(problem.rates(local, shared)[0])
     )
@@ -313,7 +313,7 @@ def _result(problem, local, shared, sigma, p, objective):
         slope=local[:, 0],
         intercept=local[:, 1],
         missing=missing,
-        false=false,
+        extra=extra,
         objective=float(objective),
         log_likelihood=problem.log_likelihood(p),
         complexity=complexity,

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.linalg import eigh
 
 from demurk.audit._noise_model import SMALLEST_SPREAD, fit_noise, standardized
-from demurk.honest import label_means
+from demurk.out_of_sample import label_means
 
 __all__ = ["OtherLabels", "add_other_labels", "mirror"]
 
@@ -27,7 +27,7 @@ class OtherLabels:
     Attributes
     ----------
     scores : ndarray of shape (n_samples, n_labels)
-        Honest scores; made without the entry itself.
+        Out-of-sample scores; made without the entry itself.
     coefs : ndarray of shape (n_labels, n_labels)
         Entry (k, j) is what label k, when given, adds to the score of label j. Zero
         where the other labels do not help.
@@ -69,7 +69,7 @@ def add_other_labels(P, Y, observed):
     Parameters
     ----------
     P : ndarray of shape (n_samples, n_labels)
-        Honest scores from the features.
+        Out-of-sample scores from the features.
     Y, observed : ndarray of shape (n_samples, n_labels)
         Given labels, and which of them were observed.
 
@@ -81,7 +81,7 @@ def add_other_labels(P, Y, observed):
 
     Notes
     -----
-    Per label a ridge regression on the honest score (penalty 1) and the other labels,
+    Per label a ridge regression on the out-of-sample score (penalty 1) and the others,
     with closed-form leave-one-out residuals, whose squares choose the penalty. An entry
     that was not observed counts as its label's mean. Time O(q (n q^2 + q^3)).
     """

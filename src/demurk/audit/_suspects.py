@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from demurk.graph import nearest_neighbors
-from demurk.utils._optional import import_optional
 
 __all__ = ["LISTS", "Evidence", "suspect_frame", "top_entries"]
 
@@ -33,7 +32,7 @@ class Evidence:
         Scaled features.
     labels, observed : ndarray of shape (n_labeled, n_labels)
         Given labels, and which of them were observed.
-    honest : ndarray of shape (n_labeled, n_labels)
+    out_of_sample : ndarray of shape (n_labeled, n_labels)
         Probabilities made without the entry itself.
     coefs, means : ndarray of shape (n_labels, n_labels) and (n_labels,)
         What the labels say about each other, and their frequencies.
@@ -43,7 +42,7 @@ class Evidence:
     features: Any
     labels: np.ndarray
     observed: np.ndarray
-    honest: np.ndarray
+    out_of_sample: np.ndarray
     coefs: np.ndarray
     means: np.ndarray
 
@@ -94,14 +93,17 @@ def suspect_frame(entries, scores, wrong, classes, evidence):
     frame : pandas.DataFrame
         One line per suspect.
     """
-    pandas = import_optional("pandas", "tables")
+    # Imported here, since `import demurk` is to stay quick.
+    import pandas
+
     place = np.searchsorted(evidence.rows, entries[:, 0])
     neighbors = _neighbors(evidence, np.unique(place))
     lines = []
     for (row, column), local in zip(entries.tolist(), place.tolist()):
         given = int(evidence.labels[local, column])
+        proba = evidence.out_of_sample[local, column]
         reasons = [
-            f"probability {evidence.honest[local, column]:.2f} without its own label",
+            f"probability {proba:.2f} without its own label",
             _neighbor_reason(evidence, neighbors.get(local, ()), column, given),
             _label_reason(evidence, local, column, given, classes),
         ]

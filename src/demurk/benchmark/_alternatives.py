@@ -12,7 +12,7 @@ from sklearn.multioutput import MultiOutputClassifier
 from sklearn.neighbors import KNeighborsClassifier
 
 from demurk.base import narrow_indices
-from demurk.honest import out_of_bag_scores
+from demurk.out_of_sample import out_of_bag_scores
 from demurk.utils._optional import import_optional
 
 __all__ = [

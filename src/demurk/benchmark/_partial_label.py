@@ -210,7 +210,7 @@ def _reduce(reducer, X, candidates, rows):
     if reducer is None:
         return Z, None
     fitted = clone(reducer).fit(Z[rows], candidates[rows])
-    return fitted.transform(Z), getattr(fitted, "confidences_", None)
+    return fitted.transform(Z), getattr(fitted, "label_distributions_", None)
 
 
 def partial_label_accuracy(learner, fold):
@@ -246,6 +246,6 @@ def partial_label_accuracy(learner, fold):
         learner.set_params(random_state=fold.number)
     options = {}
     if parameters.get("vote") == "confidence" and fold.confidences is not None:
-        options["confidences"] = fold.confidences
+        options["label_distributions"] = fold.confidences
     learner.fit(fold.X_train, fold.candidates, **options)
     return float(np.mean(learner.predict(fold.X_test) == fold.truth))

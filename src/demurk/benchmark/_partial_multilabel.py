@@ -13,7 +13,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 
 from demurk.datasets import load_dataset
-from demurk.labels import add_noisy_labels
+from demurk.labels import add_extra_labels
 from demurk.metrics import (
     average_precision,
     coverage,
@@ -132,7 +132,7 @@ def pml_split(data, seed, amount=None, *, test_size=0.3):
     seed : int
         Seed of split and noise.
     amount : float, default=None
-        Noise a, see :func:`~demurk.labels.add_noisy_labels`; None for a data set with
+        Noise a, see :func:`~demurk.labels.add_extra_labels`; None for a data set with
         candidates of its own.
     test_size : float, default=0.3
         Share of the test rows.
@@ -160,7 +160,7 @@ def pml_split(data, seed, amount=None, *, test_size=0.3):
     if amount is None:
         candidates = data.candidates[train]
     else:
-        noisy = add_noisy_labels(data.Y[train], amount, random_state=seed)
+        noisy = add_extra_labels(data.Y[train], amount, random_state=seed)
         candidates = noisy.labels
     X_train, X_test = data.X[train], data.X[test]
     if not issparse(X_train):
@@ -203,7 +203,7 @@ def pml_score(model, split):
     >>> from demurk.benchmark import pml_data, pml_score, pml_split
     >>> from demurk.partial_multilabel import FPML
     >>> split = pml_split(pml_data("synthetic"), 0, amount=1, test_size=0.9)
-    >>> report = pml_score(FPML(), split)
+    >>> report = pml_score(FPML(random_state=0), split)
     >>> bool(report["ranking loss"] < 0.3)
     True
     """

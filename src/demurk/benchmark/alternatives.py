@@ -317,6 +317,6 @@ def audited_candidates(random_state=None):
     --------
     >>> from demurk.benchmark.alternatives import audited_candidates
     >>> audited_candidates().estimator
-    LabelAudit(kind='none')
+    LabelAudit(noise='none')
     """
     return SuspectCandidates(LabelAudit("none", random_state=random_state))

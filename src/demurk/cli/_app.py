@@ -182,8 +182,9 @@ def predict(
     noise: Annotated[
         str | None,
         typer.Option(
-            help="What is wrong with the labels: symmetric (any entry) or candidate "
-            "(only labels that are given); symmetric if not given."
+            help="What is wrong with the labels: symmetric (any entry), extra (only "
+            "labels that are given), missing (only labels that are not; needs --rate) "
+            "or none; symmetric if not given."
         ),
     ] = None,
     rate: Annotated[
@@ -284,10 +285,10 @@ def clean(
     output: Annotated[
         Path, typer.Option("--output", "-o", help="Folder to write to.")
     ] = Path("demurk-clean"),
-    kind: Annotated[
+    noise: Annotated[
         str,
         typer.Option(
-            help="What may be wrong: auto, symmetric, false_positives, missing, none."
+            help="What may be wrong: auto, symmetric, extra, missing or none."
         ),
     ] = "auto",
     review: Annotated[
@@ -317,7 +318,7 @@ def clean(
     clean_file(
         source,
         output,
-        kind=kind,
+        noise=noise,
         review=review,
         flip=None if review_only else flip,
         text=text,

@@ -18,6 +18,7 @@ from sklearn.preprocessing import StandardScaler
 
 from demurk.audit import LabelAudit
 from demurk.audit._suspects import suspect_frame, top_entries
+from demurk.audit._words import UnknownRateWarning
 from demurk.cli._clean_page import (
     audit_facts,
     audit_page,
@@ -50,11 +51,17 @@ from demurk.labels import LabelData, check_labels
 from demurk.projection import NMLSDR
 from demurk.utils._files import OutputFolder, write_text
 
-__all__ = ["FILES", "KINDS", "clean_file"]
+__all__ = ["FILES", "NOISES", "clean_file"]
 
 # The summary is written last: where it is, all files of its run are there.
-FILES = ("suspects.csv", "cleaned.csv", "soft_labels.csv", "audit.html", "summary.json")
-KINDS = ("auto", "symmetric", "false_positives", "missing", "none")
+FILES = (
+    "suspects.csv",
+    "cleaned.csv",
+    "label_distributions.csv",
+    "audit.html",
+    "summary.json",
+)
+NOISES = ("auto", "symmetric", "extra", "missing", "none")
 # Length of each list where the number of wrong entries is not known.
 UNKNOWN_REVIEW = 25
 
@@ -87,7 +94,7 @@ def clean_file(
     source,
     output,
     *,
-    kind="auto",
+    noise="auto",
     review=None,
     flip=0.8,
     text=None,
@@ -106,8 +113,8 @@ def clean_file(
         File or name of a data set; it is never changed.
     output : path-like
         Folder to write to.
-    kind : str, default="auto"
-        Kind of noise, one of `KINDS`; see :class:`demurk.audit.LabelAudit`.
+    noise : str, default="auto"
+        Kind of noise, one of `NOISES`; see :class:`demurk.audit.LabelAudit`.
     review : int, default=None
         Suspects to list; None for as many as are expected to be wrong. Corrected
         entries are always listed. Where the kind of noise or its rate is not known, so
@@ -125,23 +132,23 @@ def clean_file(
         What is read how, as in `read_input`. Columns of a table that hold no numbers
         are left out with a message.
     """
-    _check_options(kind, review, flip)
+    _check_options(noise, review, flip)
     originals = files_read(source, data_home=data_home)
     room = sum(path.stat().st_size for path in originals[:1])
     output = OutputFolder(output, FILES, read=originals, force=force, room=room)
     read = _read(source, text, labels, drop, categorical, data_home)
     X, n_filled = _features(read)
-    audit = LabelAudit(kind, random_state=seed)
+    audit = LabelAudit(noise, random_state=seed)
     with shown_progress(audit), warnings.catch_warnings():
         # It is said in the report.
-        warnings.filterwarnings("ignore", message="No noise rate could be estimated")
+        warnings.simplefilter("ignore", UnknownRateWarning)
         audit.fit(X, read.labels)
     found = _findings(audit, read, review, flip)
     search, sentence = choose_neighbors(X)
     if sentence:
         note(sentence)
     maps = _maps(X, read.labels, seed, search)
-    facts = audit_facts(read, found, n_filled, maps, kind, flip, seed)
+    facts = audit_facts(read, found, n_filled, maps, noise, flip, seed)
     facts["neighbors"] = search
     _write(output, source, read, found, maps, facts)
     story = [f"{facts['data']}: {size_line(facts)}", *audit_story(source, facts)]
@@ -149,9 +156,9 @@ def clean_file(
     say("\n".join(story))
 
 
-def _check_options(kind, review, flip):
-    if kind not in KINDS:
-        raise ValueError(f"kind is '{kind}'; give one of {', '.join(KINDS)}.")
+def _check_options(noise, review, flip):
+    if noise not in NOISES:
+        raise ValueError(f"noise is '{noise}'; give one of {', '.join(NOISES)}.")
     if review is not None and review < 1:
         raise ValueError(f"review is {review}; give the number of suspects to list.")
     if flip is not None and not 0.5 <= flip <= 1:
@@ -255,10 +262,9 @@ def _features(read):
 
 
 def _findings(audit, read, review, flip):
-    labels, wrong = read.labels, np.nan_to_num(audit.wrong_proba_)
-    given = labels.values > 0
-    estimated = not audit.message_.startswith("No ")
-    cleaned = _corrected(given, wrong, flip if estimated else None, labels.single)
+    given = read.labels.values > 0
+    estimated = audit.estimated_
+    cleaned = given if flip is None else audit._corrected_values(flip)
     listed = given != cleaned
     top = top_entries(audit.scores_, given, _limits(audit, given, review, estimated))
     listed[tuple(top.T)] = True
@@ -273,27 +279,9 @@ def _findings(audit, read, review, flip):
     return Findings(audit, estimated, cleaned, given != cleaned, listed, suspects)
 
 
-def _corrected(given, wrong, flip, single):
-    """Labels with the entries changed that are wrong with more than that probability.
-
-    With one class per sample, the most probable other class takes the place of one that
-    is given up.
-    """
-    if flip is None:
-        return given
-    if not single:
-        return given ^ (wrong > flip)
-    rows = np.flatnonzero((wrong > flip).any(axis=1))
-    soft = np.where(given, -1.0, wrong)
-    cleaned = given.copy()
-    cleaned[rows] = False
-    cleaned[rows, soft[rows].argmax(axis=1)] = True
-    return cleaned
-
-
 def _limits(audit, given, review, estimated):
     """How many to list: in all where the two lists can be mixed, else of each."""
-    if estimated and audit.kind_ != "uncertain":
+    if estimated and audit.noise_ != "uncertain":
         return audit.n_suspects_ if review is None else review
     if review is None and estimated:
         wrong = np.nan_to_num(audit.wrong_proba_)
@@ -311,9 +299,8 @@ def _maps(X, labels, seed, neighbors):
         with _timed("NMLSDR", seconds), warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="n_components is 2")
             try:
-                maps["NMLSDR"] = (
-                    NMLSDR(2, neighbors=neighbors).fit(X, labels).transform(X)
-                )
+                reducer = NMLSDR(2, neighbors=neighbors, n_jobs=-1)
+                maps["NMLSDR"] = reducer.fit(X, labels).transform(X)
             except ValueError:
                 pass  # constant labels point nowhere
     with _timed("PCA", seconds):
@@ -331,14 +318,14 @@ def _maps(X, labels, seed, neighbors):
 def _write(output, source, read, found, maps, facts):
     """Write all files; they appear together."""
     names = [str(name) for name in read.labels.classes]
-    soft = pd.DataFrame(found.audit.soft_labels_, columns=names)
+    soft = pd.DataFrame(found.audit.label_distributions_, columns=names)
     soft.insert(0, free_name("row", names), range(len(soft)))
     page = audit_page(source, read, found, maps, facts)
     copy = _copy(read, found)
     with output.writing() as folder:
         write_table(found.suspects, folder / "suspects.csv")
         write_text(folder / "cleaned.csv", copy)
-        write_table(soft, folder / "soft_labels.csv")
+        write_table(soft, folder / "label_distributions.csv")
         write_text(folder / "audit.html", page)
         summary = json.dumps(facts, indent=1, ensure_ascii=False) + "\n"
         write_text(folder / "summary.json", summary)

@@ -25,16 +25,16 @@ FEW_SAMPLES = 300
 # What the page has room for.
 SHOWN_SUSPECTS = 100
 SHOWN_LABELS = 30
-RATES = ("false_positives", "missing")
-EVIDENCE = {"false_positives": "false positives", "none": "no noise"}
+RATES = ("extra", "missing")
+EVIDENCE = {"extra": "extra labels", "none": "no noise"}
 
 
-def audit_facts(read, found, n_filled, maps, kind, flip, seed):
+def audit_facts(read, found, n_filled, maps, noise, flip, seed):
     """Everything the page and the console say, for summary.json."""
     audit, labels = found.audit, read.labels
     given, wrong = labels.values > 0, np.nan_to_num(audit.wrong_proba_)
     on_list = found.suspects["list"]
-    false, missing = (audit.noise_rates_[key] for key in RATES)
+    extra, missing = (audit.noise_rates_[key] for key in RATES)
     return {
         "data": read.data.name,
         "n_samples": labels.n_samples,
@@ -43,8 +43,8 @@ def audit_facts(read, found, n_filled, maps, kind, flip, seed):
         "n_labels": labels.n_labels,
         "entries": int(labels.observed.sum()),
         "not_observed": int((~labels.observed).sum()),
-        "kind_asked": kind,
-        "kind": audit.kind_,
+        "noise_asked": noise,
+        "noise": audit.noise_,
         "message": audit.message_,
         "estimated": found.estimated,
         "evidence": {key: round(value, 2) for key, value in audit.evidence_.items()},
@@ -59,9 +59,9 @@ def audit_facts(read, found, n_filled, maps, kind, flip, seed):
                 "given": int(given[:, j].sum()),
                 "expected_wrong": round(float(wrong[given[:, j], j].sum()), 2),
                 "expected_missing": round(float(wrong[~given[:, j], j].sum()), 2),
-                "rate_false_positives": round(float(false[j]), 4),
+                "rate_extra": round(float(extra[j]), 4),
                 "rate_missing": round(float(missing[j]), 4),
-                "threshold": round(float((1 + false[j] - missing[j]) / 2), 4),
+                "threshold": round(float((1 + extra[j] - missing[j]) / 2), 4),
             }
             for j, name in enumerate(labels.classes)
         ],
@@ -116,7 +116,7 @@ def audit_story(source, facts):
 
 
 def _guess(facts):
-    return " by the best guess" if facts["kind"] == "uncertain" else ""
+    return " by the best guess" if facts["noise"] == "uncertain" else ""
 
 
 STYLE = """
@@ -232,8 +232,8 @@ def _advice(facts):
             where = " to ".join(sorted({cuts[0], cuts[-1]}))
             forest += f". But let it say yes above {where}, not 0.50 (see summary.json)"
         yield f"{forest}."
-        yield "To train a nearest neighbour method, use soft_labels.csv."
-    if facts["kind_asked"] == "auto":
+        yield "To train a nearest neighbour method, use label_distributions.csv."
+    if facts["noise_asked"] == "auto":
         yield "If you know what kind of errors were made, run it again with that kind."
 
 
@@ -277,9 +277,9 @@ def _shares(label):
 def _rates(facts):
     if facts["rates"] != "shared":
         return "Each label has its own noise rates; they are in summary.json."
-    false, missing = (facts["labels"][0][f"rate_{key}"] for key in RATES)
+    extra, missing = (facts["labels"][0][f"rate_{key}"] for key in RATES)
     return (
-        f"Noise rates, the same for all labels: {100 * false:.1f} % of the absent "
+        f"Noise rates, the same for all labels: {100 * extra:.1f} % of the absent "
         f"labels were given, {100 * missing:.1f} % of the present ones were left out."
     )
 

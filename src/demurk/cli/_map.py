@@ -37,7 +37,8 @@ WEIGHTS = (1.0, 0.9, 0.5, 0.1)
 
 
 def _options(n_neighbors):
-    return {} if n_neighbors is None else {"n_neighbors": n_neighbors}
+    threads = {"n_jobs": -1}
+    return threads if n_neighbors is None else threads | {"n_neighbors": n_neighbors}
 
 
 def _pca(X, y, n_neighbors, weights):
@@ -54,7 +55,7 @@ def _nmlsdr(X, y, n_neighbors, weights):
 
 
 def _sleml(X, y, n_neighbors, weights):
-    maps = embed_weights(X, y, weights, **_options(n_neighbors))
+    maps = embed_weights(X, y, weights, random_state=0, **_options(n_neighbors))
     return {f"SLE-ML {weight:g}": Z for weight, Z in maps.items()}
 
 

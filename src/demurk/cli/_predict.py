@@ -28,7 +28,7 @@ from demurk.utils._files import OutputFolder, atomic_path, check_outputs
 __all__ = ["choose_classifier", "predict_file"]
 
 CHOICES = {
-    "noise": ("symmetric", "candidate"),
+    "noise": ("symmetric", "extra", "missing", "none"),
     "members": ("full", "trees", "fast"),
     "target": ("f1", "hamming"),
 }
@@ -288,9 +288,9 @@ def _predictions(model, data, with_given):
     known = data.labeled[data.asked]
     if isinstance(classifier, MurkyClassifier):
         # What a row's own labels had no part in.
-        honest = classifier.honest_scores_[data.asked][known]
-        predicted[known] = classifier._decisions(honest)
-        proba[known] = classifier._probabilities(honest)
+        out_of_sample = classifier.out_of_sample_scores_[data.asked][known]
+        predicted[known] = classifier._decisions(out_of_sample)
+        proba[known] = classifier._probabilities(out_of_sample)
     table = _table(classifier.classes_, predicted, proba)
     if with_given:
         table += _given(classifier.classes_, data.Y)
@@ -320,11 +320,12 @@ def _story(classifier, data, output, saved):
         f"{type(classifier).__name__} learned from {np.count_nonzero(data.labeled)} "
         f"labelled samples and predicted {n_asked} others."
     ]
-    if isinstance(classifier, MurkyClassifier):
+    if isinstance(classifier, MurkyClassifier) and classifier.noise != "none":
         how = "given" if classifier.noise_rate is not None else "estimated"
         what = {
             "symmetric": "of the labels are wrong",
-            "candidate": "of the labels that do not apply are given",
+            "extra": "of the labels that do not apply are given",
+            "missing": "of the labels that apply are not given",
         }[classifier.noise]
         lines.append(f"About {classifier.noise_rate_:.0%} {what} ({how}).")
     lines.append(f"Predictions are in {output}, the model is in {saved}")

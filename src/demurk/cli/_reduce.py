@@ -37,11 +37,11 @@ def _build(X, method, n_components, n_neighbors, scale):
     """Impute if needed, scale, reduce, classify."""
     reducer = get_method(method, task="reduce").load()(n_components)
     search, sentence = choose_neighbors(X)
-    options = {"neighbors": search}
+    options = {"neighbors": search, "n_jobs": -1}
     if n_neighbors is not None:
         options["n_neighbors"] = n_neighbors
-    known = reducer.get_params()
-    reducer.set_params(**{key: options[key] for key in options if key in known})
+    known, given = reducer.get_params(), options | {"random_state": 0}
+    reducer.set_params(**{key: given[key] for key in given if key in known})
     if sentence:
         note(sentence)
     values = X.data if issparse(X) else X.to_numpy()

@@ -5,7 +5,7 @@
 
 import re
 from pathlib import Path
-from xml.etree import ElementTree
+from xml.parsers import expat
 
 import numpy as np
 from scipy import sparse
@@ -23,6 +23,9 @@ from demurk.datasets._files import (
     parse_number,
     stem,
 )
+from demurk.datasets._room import check_room
+from demurk.labels._sets import short
+from demurk.utils._text import one_line
 
 
 def read_arff(
@@ -117,13 +120,16 @@ def read_arff(
     if not features:
         raise ValueError(f"{path} has no attribute left that is not a label.")
     tables = _feature_tables(attributes, features, as_number, path)
+    n_hot = sum(len(attributes[j].values) for j in features if tables[j] is not None)
+    check_room(len(row_lines) * n_hot, path, "columns of nominal attributes")
+    check_room(len(row_lines) * len(labels) // 8, path, "label matrix")
     data, feature_names = _encode_features(codes, attributes, features, tables)
     if target is None:
         y = _encode_labels(codes, attributes, labels, row_lines, source)
         target_names = [names[j] for j in labels]
     else:
         check_known([target], [names[j] for j in labels], "target", path)
-        column = _column(codes, labels[0])
+        (column,) = _columns(codes, labels)
         y, target_names = _encode_class(column, attributes[labels[0]])
     return make_bunch(data, y, feature_names, target_names, stem(path))
 
@@ -135,7 +141,7 @@ def _prepare(attributes, drop, source):
             attribute.code = lambda token: 0.0
         elif attribute.text:
             raise source.error(
-                f"attribute {attribute.name!r} is text; name it in drop to leave "
+                f"attribute {short(attribute.name)} is text; name it in drop to leave "
                 "it out",
                 attribute.line,
             )
@@ -148,16 +154,17 @@ def _find_labels(path, relation, names, n_labels, labels_first, label_names, tar
     if target is not None:
         check_known([target], names, "target", path)
         return {names.index(target)}
+    places = {name: place for place, name in enumerate(names)}
     if label_names is None and n_labels is None:
         label_names = _xml_beside(path)
     if label_names is not None:
         if isinstance(label_names, (str, Path)):
             label_names = read_label_xml(label_names)
             # Mulan's files do not agree on escapes such as m\'usica.
-            label_names = [n if n in names else unescape(n) for n in label_names]
+            label_names = [n if n in places else unescape(n) for n in label_names]
         label_names = as_strings(label_names, "label_names")
         check_known(label_names, names, "label_names", path)
-        return {names.index(name) for name in label_names}
+        return {places[name] for name in label_names}
     if n_labels is None:
         n_labels, labels_first = _meka_labels(path, relation)
     if not 0 <= n_labels < len(names):
@@ -171,7 +178,7 @@ def _find_labels(path, relation, names, n_labels, labels_first, label_names, tar
 
 def _meka_labels(path, relation):
     """Number of labels, and whether they come first, from the relation name."""
-    found = re.findall(r"(?<!\S)-C\s+(-?\d+)", relation)
+    found = re.findall(r"(?<!\S)-C\s+(-?\d{1,9})(?!\d)", relation)
     if len(found) == 1 and int(found[0]) != 0:
         return abs(int(found[0])), int(found[0]) > 0
     options = "several options" if len(found) > 1 else "no usable option"
@@ -194,11 +201,27 @@ def _xml_beside(path):
 
 def read_label_xml(path):
     """Label names in a Mulan XML file, in its order."""
+    names = []
+
+    def start(tag, attributes):
+        if tag.split(":")[-1] == "label":
+            names.append(attributes.get("name"))
+
+    def refuse(*entity):
+        raise expat.ExpatError("it declares an entity, which no label list needs")
+
+    parser = expat.ParserCreate()
+    parser.StartElementHandler = start
+    # Entities may name each other and grow without end, or name other files.
+    parser.EntityDeclHandler = refuse
     try:
-        root = ElementTree.parse(existing_file(path)).getroot()
-    except ElementTree.ParseError as error:
+        parser.Parse(existing_file(path).read_bytes(), True)
+    except expat.ExpatError as error:
         raise ValueError(f"{path} is not valid XML ({error}); repair it.") from error
-    names = [e.get("name") for e in root.iter() if e.tag.split("}")[-1] == "label"]
+    except (LookupError, ValueError) as error:
+        raise ValueError(
+            f"{path} has an unknown encoding ({one_line(error)}); write it in UTF-8."
+        ) from error
     if not names or None in names:
         raise ValueError(
             f"{path} is no Mulan label list: expected elements <label name=...>; pass "
@@ -207,9 +230,11 @@ def read_label_xml(path):
     return names
 
 
-def _column(codes, j):
-    column = codes[:, [j]]
-    return (column.toarray() if sparse.issparse(column) else column).ravel()
+def _columns(codes, chosen):
+    """Columns one by one; of a sparse matrix a few are made dense at a time."""
+    for start in range(0, len(chosen), 64):
+        block = codes[:, chosen[start : start + 64]]
+        yield from (block.toarray() if sparse.issparse(block) else block).T
 
 
 def _feature_tables(attributes, features, as_number, path):
@@ -230,8 +255,8 @@ def _feature_tables(attributes, features, as_number, path):
             except ValueError:
                 if not every:
                     raise ValueError(
-                        f"Attribute {attribute.name!r} of {path} has values that are "
-                        "not numbers; remove it from as_number."
+                        f"Attribute {short(attribute.name)} of {path} has values that "
+                        "are not numbers; remove it from as_number."
                     ) from None
         if table is None:
             tables[j] = None if attribute.values is None else "hot"
@@ -246,11 +271,9 @@ def _encode_features(codes, attributes, features, tables):
     owners = [j for j in features if tables[j] is None]
     names = [attributes[j].name for j in owners]
     blocks = [codes[:, owners]]
-    for j in features:
+    expanded = [j for j in features if tables[j] is not None]
+    for j, column in zip(expanded, _columns(codes, expanded)):
         attribute, table = attributes[j], tables[j]
-        if table is None:
-            continue
-        column = _column(codes, j)
         if isinstance(table, str):
             blocks.append(one_hot(column, len(attribute.values)))
             names += [f"{attribute.name}={value}" for value in attribute.values]
@@ -264,7 +287,9 @@ def _encode_features(codes, attributes, features, tables):
         data = sparse.csr_array(data[:, order])
         data.eliminate_zeros()
     else:
-        data = np.hstack(blocks)[:, order]
+        data = np.hstack(blocks) if len(blocks) > 1 else blocks[0]
+        if (np.diff(order) < 0).any():
+            data = data[:, order]
     return data, [names[i] for i in order]
 
 
@@ -279,15 +304,15 @@ def _look_up(table, codes):
 def _encode_labels(codes, attributes, labels, row_lines, source):
     """Labels as int8; a missing one is -1."""
     y = np.empty((codes.shape[0], len(labels)), dtype=np.int8)
-    for i, j in enumerate(labels):
-        attribute, column = attributes[j], _column(codes, j)
+    for i, column in enumerate(_columns(codes, labels)):
+        attribute = attributes[labels[i]]
         if attribute.values is not None:
             table = attribute.yes_no()
             if table is None:
+                values = one_line(", ".join(attribute.values[:6]))
                 raise source.error(
-                    f"label {attribute.name!r} has the values "
-                    f"{', '.join(attribute.values[:6])}; labels must be {{0,1}}, and a "
-                    "class attribute is named by target",
+                    f"label {short(attribute.name)} has the values {values}; labels "
+                    "must be {0,1}, and a class attribute is named by target",
                     attribute.line,
                 )
             column = _look_up(table, column)
@@ -295,8 +320,8 @@ def _encode_labels(codes, attributes, labels, row_lines, source):
         if len(bad):
             value = number_name(column[bad[0]])
             raise source.error(
-                f"label {attribute.name!r} is {value}; labels are 0, 1 or ?, so check "
-                "which attributes are the labels",
+                f"label {short(attribute.name)} is {value}; labels are 0, 1 or ?, so "
+                "check which attributes are the labels",
                 row_lines[bad[0]],
             )
         y[:, i] = np.nan_to_num(column, nan=-1)

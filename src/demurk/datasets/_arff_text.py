@@ -5,18 +5,22 @@
 
 import re
 from array import array
+from collections import Counter
 from math import nan
 
 import numpy as np
 from scipy import sparse
 
 from demurk.datasets._files import parse_number
+from demurk.labels._sets import short
+from demurk.utils._text import one_line
 
 _QUOTED = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
 _WHOLE_QUOTED = re.compile(_QUOTED)
 _CODE = re.compile(rf"((?:[^'\"%]|{_QUOTED})*)%")
 # A sparse row writes `index value`, so a number may stand before the quote.
-_PIECE = re.compile(rf"\s*((?:\d+\s+)?(?:{_QUOTED})|[^\s,'\"][^,]*|)\s*(,|\Z)")
+# Spaces once taken are not given back (`*+`), or a long run of them takes ages.
+_PIECE = re.compile(rf"\s*+((?:\d+\s+)?(?:{_QUOTED})|[^\s,'\"][^,]*|)\s*+(,|\Z)")
 _ATTRIBUTE = re.compile(rf"@attribute\s+({_QUOTED}|[^\s'\"]\S*)\s+(.+)", re.IGNORECASE)
 _NUMERIC = re.compile(r"(numeric|real|integer)\s*(\[.*\])?\Z", re.IGNORECASE)
 _TEXT = re.compile(r"(string|date)\b", re.IGNORECASE)
@@ -41,7 +45,7 @@ class Source:
 
     def error(self, message, line=None):
         place = self.line if line is None else line
-        return ValueError(f"{self.path}, line {place}: {message}.")
+        return ValueError(f"{self.path}, line {place}: {one_line(message, 300)}.")
 
     def pieces(self, text):
         """Split at the commas that are not inside quotes."""
@@ -107,7 +111,7 @@ def read_header(lines, source):
             attribute = _read_attribute(line, source)
             if attribute.name in attributes:
                 raise source.error(
-                    f"attribute {attribute.name!r} was declared before, in line "
+                    f"attribute {short(attribute.name)} was declared before, in line "
                     f"{attributes[attribute.name].line}; rename one of them"
                 )
             attributes[attribute.name] = attribute
@@ -137,14 +141,14 @@ def _read_attribute(line, source):
         return Attribute(name, source.line, text=True)
     if not (kind.startswith("{") and kind.endswith("}")):
         raise source.error(
-            f"attribute {name!r} has the unknown type {kind[:40]!r}; expected numeric, "
-            "real, integer, string, date or a list {a, b}"
+            f"attribute {short(name)} has the unknown type {short(kind)}; expected "
+            "numeric, real, integer, string, date or a list {a, b}"
         )
     values = [source.unquote(piece) for piece in source.pieces(kind[1:-1])]
     if len(set(values)) < len(values) or not set(values).isdisjoint(("", "?")):
         raise source.error(
-            f"the values of attribute {name!r} hold a duplicate, an empty one or '?'; "
-            "list each value once"
+            f"the values of attribute {short(name)} hold a duplicate, an empty one or "
+            "'?'; list each value once"
         )
     return Attribute(name, source.line, values)
 
@@ -154,7 +158,8 @@ def read_rows(lines, attributes, source):
 
     In this coding an entry absent from a sparse row is 0 for every type.
     """
-    values, columns, starts, row_lines = array("d"), array("q"), array("q", [0]), []
+    values, columns = array("d"), array("q")
+    starts, row_lines = array("q", [0]), array("q")
     is_sparse = None
     for line in lines:
         if is_sparse is None:
@@ -200,14 +205,16 @@ def _split_sparse(line, n_attributes, source):
     inside = line[1:-1].strip()
     items = [item.split(None, 1) for item in source.pieces(inside)] if inside else []
     for item in items:
-        if len(item) != 2 or not item[0].isdecimal() or int(item[0]) >= n_attributes:
+        # Python refuses to read thousands of digits.
+        known = len(item) == 2 and len(item[0]) < 20 and item[0].isdecimal()
+        if not known or int(item[0]) >= n_attributes:
             raise source.error(
                 f"the entry {' '.join(item)[:40]!r} of the sparse row is wrong; write "
                 f"an attribute number from 0 to {n_attributes - 1}, a space and a value"
             )
     columns = [int(item[0]) for item in items]
     if len(set(columns)) < len(columns):
-        twice = next(c for c in columns if columns.count(c) > 1)
+        twice = Counter(columns).most_common(1)[0][0]
         raise source.error(f"attribute number {twice} occurs twice; keep one entry")
     return columns, [source.unquote(item[1]) for item in items]
 
@@ -220,10 +227,10 @@ def _bad_value(owners, tokens, source):
         except (KeyError, ValueError):
             expected = "a finite number"
             if attribute.values is not None:
-                shown = ", ".join(attribute.values[:6])
+                shown = one_line(", ".join(attribute.values[:6]))
                 expected = f"one of {shown}{', ...' * (len(attribute.values) > 6)}"
             break
     return source.error(
-        f"attribute {attribute.name!r} holds {token[:40]!r}; expected {expected}, or ? "
-        "if it is missing"
+        f"attribute {short(attribute.name)} holds {short(token)}; expected {expected}, "
+        "or ? if it is missing"
     )

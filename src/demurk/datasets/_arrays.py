@@ -3,6 +3,11 @@
 # Authors: The demurk developers
 # SPDX-License-Identifier: BSD-3-Clause
 
+import io
+import math
+import zipfile
+from operator import index
+
 import numpy as np
 
 from demurk.datasets._files import (
@@ -14,11 +19,14 @@ from demurk.datasets._files import (
     indicator_of_positions,
     make_bunch,
     number_name,
+    open_bytes,
     stem,
 )
+from demurk.datasets._room import bounded, check_columns, check_room
+from demurk.utils._text import one_line
 
-# Names are kept for every feature; an index beyond this is more likely a slip.
-_MOST_FEATURES = 5_000_000
+_PAIRS = (("X", "Y"), ("X", "y"), ("data", "target"))
+_MORE = ("candidates", "feature_names", "target_names")
 
 
 def read_libsvm(path, *, multilabel=True, n_features=None, zero_based="auto"):
@@ -57,24 +65,23 @@ def read_libsvm(path, *, multilabel=True, n_features=None, zero_based="auto"):
 
     path = existing_file(path)
     try:
-        X, y = load_svmlight_file(
-            str(path),
-            n_features=n_features,
-            multilabel=multilabel,
-            zero_based=zero_based,
-        )
+        with open_bytes(path) as stream:
+            X, y = load_svmlight_file(
+                stream,
+                n_features=n_features,
+                multilabel=multilabel,
+                zero_based=zero_based,
+            )
     except Exception as error:  # overflow and decoding errors come up as they are
         raise ValueError(
-            f"{path} cannot be read as libsvm text ({error}); each line must be like "
-            "'1,3 5:0.2 9:1' with increasing indices."
+            f"{path} cannot be read as libsvm text ({one_line(error)}); each line must "
+            "be like '1,3 5:0.2 9:1' with increasing indices."
         ) from error
     if X.shape[0] == 0:
         raise ValueError(f"{path} has no rows; the file may be empty or cut off.")
-    if n_features is None and X.shape[1] > _MOST_FEATURES:
-        raise ValueError(
-            f"{path} has {X.shape[1]} features by its highest index; pass n_features "
-            "if that is meant."
-        )
+    if n_features is None:
+        remedy = "pass n_features if that is meant"
+        check_columns(X.shape[1], path, remedy=remedy)
     X = check_data(X, path)
     if np.isnan(X.data).any():
         raise ValueError(f"{path} has a feature that is not a number; leave it out.")
@@ -88,16 +95,21 @@ def read_libsvm(path, *, multilabel=True, n_features=None, zero_based="auto"):
 
 def _label_sets(sets, path):
     """Tuples of label numbers as an indicator matrix."""
-    from sklearn.preprocessing import MultiLabelBinarizer
-
-    for i, labels in enumerate(sets):
-        if any(label != label or abs(label) == np.inf for label in labels):
-            raise ValueError(f"{path}, sample {i}: a label is not a finite number.")
-    binarizer = MultiLabelBinarizer()
-    y = binarizer.fit_transform(sets).astype(np.int8)
-    if y.shape[1] == 0:
+    sizes = [len(labels) for labels in sets]
+    flat = np.fromiter((n for labels in sets for n in labels), np.float64, sum(sizes))
+    rows = np.repeat(np.arange(len(sets)), sizes)
+    bad = np.flatnonzero(~np.isfinite(flat))
+    if len(bad):
+        raise ValueError(
+            f"{path}, sample {rows[bad[0]]}: a label is not a finite number."
+        )
+    numbers, columns = np.unique(flat, return_inverse=True)
+    if not len(numbers):
         raise ValueError(f"{path} has no labels; each line must start with them.")
-    return y, [number_name(float(label)) for label in binarizer.classes_]
+    check_room(len(sets) * len(numbers) // 8, path, "label matrix")
+    y = np.zeros((len(sets), len(numbers)), dtype=np.int8)
+    y[rows, columns] = 1
+    return y, [number_name(float(number)) for number in numbers]
 
 
 def read_npz(path):
@@ -131,20 +143,12 @@ def read_npz(path):
     [[1, 0], [1, -1]]
     """
     path = existing_file(path)
-    try:
-        with np.load(path, allow_pickle=False) as archive:
-            found = {name: archive[name] for name in archive.files}
-    except Exception as error:  # damaged archives raise zip, zlib and value errors
-        raise ValueError(
-            f"{path} cannot be read as a NumPy archive ({error}); write it with "
-            "numpy.savez."
-        ) from error
-    pairs = (("X", "Y"), ("X", "y"), ("data", "target"))
-    pair = next((pair for pair in pairs if set(pair) <= set(found)), None)
+    found, names = _load_arrays(path)
+    pair = next((pair for pair in _PAIRS if set(pair) <= set(found)), None)
     if pair is None:
         raise ValueError(
             f"{path} must hold the arrays X and Y, or data and target; it has "
-            f"{', '.join(found) or 'none'}."
+            f"{one_line(', '.join(names)) or 'none'}."
         )
     data, y = check_data(found[pair[0]], path), found[pair[1]]
     candidates = found.get("candidates")
@@ -168,7 +172,7 @@ def read_npz(path):
             )
         y = y.astype(np.int64)
     elif y.ndim == 1:
-        y, names = class_codes(y.tolist())
+        y, names = class_codes(y if y.dtype.kind in "iuf" else y.tolist())
     else:
         y = check_indicator(y, path)
         names = [str(j) for j in range(y.shape[1])]
@@ -176,6 +180,49 @@ def read_npz(path):
     features = _names(found.get("feature_names"), features, path)
     names = _names(found.get("target_names"), names, path)
     return make_bunch(data, y, features, names, stem(path), candidates=candidates)
+
+
+def _load_arrays(path):
+    """The arrays of an archive that have a part to play, and the names of all."""
+    wanted = {*_MORE, *(name for pair in _PAIRS for name in pair)}
+    try:
+        with zipfile.ZipFile(path) as archive:
+            files = {name.removesuffix(".npy"): name for name in archive.namelist()}
+            found = {}
+            for name in wanted.intersection(files):
+                packing = archive.getinfo(files[name]).compress_type
+                if packing not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+                    raise ValueError("it is packed in a way that NumPy does not use")
+                with archive.open(files[name]) as stream:
+                    found[name] = _array(bounded(stream, path))
+    except Exception as error:  # damaged archives raise zip, zlib and value errors
+        raise ValueError(
+            f"{path} cannot be read as a NumPy archive ({one_line(error)}); write it "
+            "with numpy.savez."
+        ) from error
+    return found, list(files)
+
+
+def _array(content):
+    """The array in the bytes of a .npy file; its shape is checked before it is used."""
+    head = io.BytesIO(content[: 2**16])
+    version = np.lib.format.read_magic(head)
+    readers = {
+        (1, 0): np.lib.format.read_array_header_1_0,
+        (2, 0): np.lib.format.read_array_header_2_0,
+    }
+    if version not in readers:
+        raise ValueError(f"version {version} of the array format is not known")
+    shape, fortran, dtype = readers[version](head)
+    if dtype.kind not in "biufUS" or dtype.itemsize == 0:
+        raise ValueError(f"an array holds {dtype}; numbers and text can be read")
+    n_values, start = math.prod(map(index, shape)), head.tell()
+    if min(shape, default=0) < 0 or n_values * dtype.itemsize != len(content) - start:
+        raise ValueError("an array has another size than it declares")
+    array = np.frombuffer(content, dtype, offset=start)
+    if dtype.kind == "U" and (array.view(f"{dtype.byteorder}u4") > 0x10FFFF).any():
+        raise ValueError("an array of text holds numbers that are no characters")
+    return array.reshape(shape, order="F" if fortran else "C")
 
 
 def _names(given, default, path):

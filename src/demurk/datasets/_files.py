@@ -3,7 +3,9 @@
 # Authors: The demurk developers
 # SPDX-License-Identifier: BSD-3-Clause
 
+import codecs
 import gzip
+import io
 import math
 import zlib
 from contextlib import contextmanager
@@ -12,6 +14,10 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 from sklearn.utils import Bunch
+
+from demurk.datasets._room import check_room, open_gzip
+from demurk.labels._sets import short
+from demurk.utils._text import one_line
 
 MISSING = frozenset({"", "?", "na", "n/a", "nan", "null", "none", "<na>"})
 TRUTH = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0}
@@ -37,11 +43,13 @@ def stem(path):
 def open_text(path, encoding="utf-8", newline=None):
     """Open a text file, compressed or not; damage becomes a ValueError."""
     path = existing_file(path)
-    with path.open("rb") as raw:
-        opener = gzip.open if raw.read(2) == b"\x1f\x8b" else open
     if encoding.lower().replace("_", "-") in ("utf-8", "utf8"):
         encoding = "utf-8-sig"  # Windows programs put a byte order mark first.
-    with opener(path, "rt", encoding=encoding, newline=newline) as stream:
+    try:
+        codecs.lookup(encoding)
+    except LookupError:
+        raise ValueError(f"encoding {short(encoding)} is not known.") from None
+    with io.TextIOWrapper(open_bytes(path), encoding, newline=newline) as stream:
         try:
             yield stream
         except UnicodeDecodeError as error:
@@ -55,11 +63,18 @@ def open_text(path, encoding="utf-8", newline=None):
             ) from error
 
 
+def open_bytes(path):
+    """Open a file, compressed or not, whatever its name."""
+    with path.open("rb") as raw:
+        packed = raw.read(2) == b"\x1f\x8b"
+    return open_gzip(path) if packed else path.open("rb")
+
+
 def parse_number(text):
     """A finite float; ValueError also for 'nan', 'inf' and Python's '1_000'."""
     value = float(text)
     if "_" in text or not math.isfinite(value):
-        raise ValueError(f"{text!r} is not a finite number")
+        raise ValueError(f"{short(text)} is not a finite number")
     return value
 
 
@@ -72,11 +87,13 @@ def as_strings(names, option):
 
 def check_known(names, known, option, path):
     """Every name of an option must occur in the file."""
+    members = set(known)
     for name in names:
-        if name not in known:
+        if name not in members:
             raise ValueError(
-                f"{path} has no column {name!r} named in {option}; its columns are "
-                f"{', '.join(map(repr, list(known)[:8]))}{' ...' * (len(known) > 8)}."
+                f"{path} has no column {short(name)} named in {option}; its columns "
+                f"are {one_line(', '.join(map(repr, list(known)[:8])))}"
+                f"{' ...' * (len(known) > 8)}."
             )
 
 
@@ -92,16 +109,20 @@ def check_data(data, path):
         data = sparse.csr_array(data, dtype=np.float64)
         data.sum_duplicates()
         data.eliminate_zeros()
-        bad = np.isinf(data.data)
-        rows = np.repeat(np.arange(data.shape[0]), np.diff(data.indptr))
-        where = list(zip(rows[bad], data.indices[bad]))[:1]
+        values = data.data
     else:
         data = np.ascontiguousarray(data, dtype=np.float64)
-        where = list(zip(*np.nonzero(np.isinf(data))))[:1]
-    if where:
+        values = data.ravel()
+    bad = np.flatnonzero(np.isinf(values))
+    if len(bad):
+        if sparse.issparse(data):
+            row = int(np.searchsorted(data.indptr, bad[0], side="right")) - 1
+            column = int(data.indices[bad[0]])
+        else:
+            row, column = divmod(int(bad[0]), data.shape[1])
         raise ValueError(
-            f"The features in {path} are infinite at row {where[0][0]}, column "
-            f"{where[0][1]}; they must be finite, or NaN where missing."
+            f"The features in {path} are infinite at row {row}, column {column}; they "
+            "must be finite, or NaN where missing."
         )
     return data
 
@@ -111,24 +132,32 @@ def check_indicator(values, path, *, signed=False, what="labels"):
 
     With `signed`, a matrix of -1 and 1 without any 0 uses -1 for "absent".
     """
-    if sparse.issparse(values):
-        values = values.toarray()
     if values.ndim != 2 or values.dtype.kind not in "biuf":
         raise ValueError(
             f"The {what} in {path} have shape {values.shape} and type {values.dtype}; "
             "they must be a numeric matrix."
         )
-    values = values.astype(np.float64)
-    bad = ~(np.isin(values, (-1, 0, 1)) | np.isnan(values))
-    if bad.any():
-        row, column = np.argwhere(bad)[0]
+    if sparse.issparse(values):
+        check_room(math.prod(values.shape), path, what)
+        values = values.toarray()
+    missing = np.isnan(values) if values.dtype.kind == "f" else None
+    good = (values == 0) | (values == 1)
+    absent = None if values.dtype.kind in "bu" else values == -1
+    for other in (missing, absent):
+        if other is not None:
+            good |= other
+    if not good.all():
+        row, column = divmod(int(np.argmin(good)), values.shape[1])
         raise ValueError(
             f"The {what} in {path} hold {values[row, column]:g} at row {row}, column "
             f"{column}; they must be 0, 1 or -1."
         )
-    if signed and not (values == 0).any():
-        values = np.where(values == -1, 0, values)
-    return np.nan_to_num(values, nan=-1).astype(np.int8)
+    result = (values == 1).astype(np.int8)
+    if absent is not None and not (signed and not (values == 0).any()):
+        result[absent] = -1
+    if missing is not None:
+        result[missing] = -1
+    return result
 
 
 def check_truth(truth, candidates, path):
@@ -150,12 +179,15 @@ def check_truth(truth, candidates, path):
 
 def indicator_of_positions(numbers, n_labels, path, *, first):
     """One-hot rows for label numbers that count from `first`."""
-    if not np.isin(numbers, np.arange(first, n_labels + first)).all():
+    numeric = numbers.dtype.kind in "biuf"
+    if not numeric or not np.isin(numbers, np.arange(first, n_labels + first)).all():
         raise ValueError(
             f"The target in {path} must hold label numbers from {first} to "
             f"{n_labels + first - 1}, one of the {n_labels} candidate labels."
         )
-    return np.eye(n_labels)[numbers.astype(np.intp) - first]
+    rows = np.zeros((len(numbers), n_labels), dtype=np.int8)
+    rows[np.arange(len(numbers)), numbers.astype(np.intp) - first] = 1
+    return rows
 
 
 def class_codes(values, *, unlabelled=True):
@@ -164,6 +196,10 @@ def class_codes(values, *, unlabelled=True):
     Numbers are sorted as numbers. The number -1 means "not labelled" unless the
     values are just -1 and 1, the usual two classes, or `unlabelled` is False.
     """
+    if isinstance(values, np.ndarray) and values.dtype.kind in "iuf":
+        values = values.astype(np.float64)
+        if not np.isinf(values).any():
+            return _number_codes(values, unlabelled)
     missing = np.array(
         [v is None or v != v or str(v).strip().lower() in MISSING for v in values],
         dtype=bool,
@@ -180,6 +216,20 @@ def class_codes(values, *, unlabelled=True):
     target = np.full(len(values), -1, dtype=np.int64)
     target[~missing] = [code.get(v, -1) for v in known]
     return target, [number_name(v) if isinstance(v, float) else v for v in names]
+
+
+def _number_codes(values, unlabelled):
+    """Codes and names of classes that are numbers, NaN where missing."""
+    known = ~np.isnan(values)
+    numbers, codes = np.unique(values[known], return_inverse=True)
+    if unlabelled and numbers.tolist() != [-1.0, 1.0]:
+        place = np.searchsorted(numbers, -1.0)
+        if -1.0 in numbers:
+            codes = np.where(codes == place, -1, codes - (codes > place))
+            numbers = np.delete(numbers, place)
+    target = np.full(len(values), -1, dtype=np.int64)
+    target[known] = codes
+    return target, [number_name(number) for number in numbers.tolist()]
 
 
 def number_name(value):

@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 
 from demurk.datasets import _health_codes as codes
 from demurk.datasets._files import make_bunch
-from demurk.labels import Rule
+from demurk.rules import Rule
 
 # How contact with care varies between people (standard deviation of its logarithm),
 # and its correlation with being recorded and with being treated.
@@ -272,8 +272,8 @@ def paper_rules():
 
     Returns
     -------
-    rules : list of :class:`~demurk.labels.Rule`
-        The first four; the fifth is what :class:`~demurk.labels.RuleLabeler` does.
+    rules : list of :class:`~demurk.rules.Rule`
+        The first four; the fifth is what :class:`~demurk.rules.RuleLabeler` does.
 
     See Also
     --------
@@ -305,7 +305,7 @@ def paper_rules():
     Examples
     --------
     >>> from demurk.datasets import make_health_records, paper_rules
-    >>> from demurk.labels import RuleLabeler
+    >>> from demurk.rules import RuleLabeler
     >>> records = make_health_records(400, random_state=0)
     >>> labeler = RuleLabeler(paper_rules(), columns=records.feature_names)
     >>> labeler.fit_transform(records.data).shape

@@ -19,6 +19,9 @@ from demurk.datasets._files import (
     make_bunch,
     stem,
 )
+from demurk.datasets._hdf5 import hdf5_variables
+from demurk.datasets._mat_variables import mat_variables
+from demurk.utils._text import one_line
 
 # Names in use, in lower case; a role with two of them in one file must be settled.
 _KEYS = {
@@ -53,7 +56,8 @@ def read_mat(
     Parameters
     ----------
     path : str or path
-        The file, of any version up to 7.2; version 7.3 needs the package h5py.
+        The file, of any version up to 7.2; version 7.3 needs the package h5py, and is
+        read in a process of its own.
     data, target, candidates : str or False, default=None
         Names of the variables. None looks for the usual ones: `data` or `X`; `target`,
         `Y` or `labels`; `partial_target`, `partial_labels` or `candidates`. False
@@ -84,6 +88,9 @@ def read_mat(
     zeros, -1 means not observed and stays. A true label that is not among the
     candidates is an error, since it points to matrices that do not belong together.
 
+    The file need not be trusted. Only the matrices asked for are read, and their sizes
+    are believed up to what a file of that size can hold.
+
     Examples
     --------
     >>> import tempfile, pathlib
@@ -101,7 +108,7 @@ def read_mat(
     for option, value in (("samples", samples), ("label_samples", label_samples)):
         if value not in _AXES:
             raise ValueError(f"{option} must be one of {_AXES}, got {value!r}.")
-    found = _load(path)
+    found = _variables(path, (data, target, candidates))
     X = _pick(found, "data", data, path)
     truth = _pick(found, "target", target, path)
     given = _pick(found, "candidates", candidates, path)
@@ -122,46 +129,13 @@ def read_mat(
     return make_bunch(X, truth, features, names, stem(path), candidates=given)
 
 
-def _load(path):
-    """Variables of the file by name."""
-    from scipy.io import loadmat
-
-    try:
-        found = loadmat(path)
-    except NotImplementedError:  # how scipy announces version 7.3
-        return _load_hdf5(path)
-    except Exception as error:  # scipy raises all kinds on damaged files
-        raise ValueError(
-            f"{path} cannot be read as a MATLAB file ({error}); get the file again or "
-            "save it anew with version 7."
-        ) from error
-    return {
-        name: sparse.csc_array(value) if sparse.issparse(value) else value
-        for name, value in found.items()
-        if not name.startswith("__")
-    }
-
-
-def _load_hdf5(path):
-    """Variables of a version 7.3 file, which stores arrays transposed."""
-    try:
-        import h5py
-    except ImportError:
-        raise ImportError(
-            f"{path} is a MATLAB 7.3 file; install h5py to read it, or save it with "
-            "version 7."
-        ) from None
-    found = {}
-    with h5py.File(path) as file:
-        for name, item in file.items():
-            if isinstance(item, h5py.Dataset):
-                found[name] = item[()].T
-            elif "MATLAB_sparse" in item.attrs:
-                starts = item["jc"][()]
-                parts = [item[k][()] if k in item else [] for k in ("data", "ir")]
-                shape = (int(item.attrs["MATLAB_sparse"]), len(starts) - 1)
-                found[name] = sparse.csc_array((*parts, starts), shape=shape)
-    return found
+def _variables(path, names):
+    """Variables of the file by name, not read yet; `names` are those the user gave."""
+    found = mat_variables(path)
+    if found is not None:
+        return found
+    usual = [name for known in _KEYS.values() for name in known]
+    return hdf5_variables(path, {str(name).lower() for name in (*usual, *names)})
 
 
 def _pick(found, role, name, path):
@@ -173,7 +147,7 @@ def _pick(found, role, name, path):
         if len(names) > 1:
             raise ValueError(
                 f"{path} has several variables that may be the {role}: "
-                f"{', '.join(names)}; pass {role}=NAME."
+                f"{one_line(', '.join(names))}; pass {role}=NAME."
             )
         if not names:
             return None
@@ -182,17 +156,18 @@ def _pick(found, role, name, path):
         raise ValueError(
             f"{path} has no variable {name!r}; it has {_described(found)}."
         )
-    value = found[name]
-    if value.ndim != 2 or value.dtype.kind not in "biuf":
+    variable = found[name]
+    if variable.read is None:
         raise ValueError(
             f"Variable {name!r} of {path} must be a numeric matrix, got type "
-            f"{value.dtype} and shape {value.shape}."
+            f"{variable.kind} and shape {variable.shape}."
         )
-    return value
+    return variable.read()
 
 
 def _described(found):
-    return ", ".join(f"{k} {getattr(v, 'shape', '')}" for k, v in found.items()) or "-"
+    listed = ", ".join(f"{name} {found[name].shape}" for name in found)
+    return one_line(listed) or "-"
 
 
 def _orient_data(X, parts, samples, path):
@@ -233,7 +208,7 @@ def _check_labels(truth, given, path):
     if is_vector:
         numbers = (truth.toarray() if sparse.issparse(truth) else truth).ravel()
         if given is None:
-            codes, names = class_codes(numbers.tolist())
+            codes, names = class_codes(numbers)
             return codes, None, names
         # MATLAB counts from 1.
         truth = indicator_of_positions(numbers, given.shape[1], path, first=1)

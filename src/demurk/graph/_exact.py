@@ -10,7 +10,6 @@ lie at distance 0, and equal distances are ordered by the lowest index.
 # SPDX-License-Identifier: BSD-3-Clause
 
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -18,9 +17,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import gen_batches
 from sklearn.utils.extmath import row_norms
-from threadpoolctl import ThreadpoolController  # comes with scikit-learn
 
 from demurk.utils._compat import _openmp_effective_n_threads
+from demurk.utils._threads import blas_threads
 
 Found = tuple[NDArray[Any], NDArray[Any]]
 
@@ -70,18 +69,9 @@ def exact_search(points: Any, queries: Any, n_neighbors: int) -> Found:
             fill(rows)
         return distances, indices
     # The batches share the cores; matrix products must not ask for them again.
-    with (
-        _thread_pools().limit(limits=1, user_api="blas"),
-        ThreadPoolExecutor(n_threads) as pool,
-    ):
+    with blas_threads(1), ThreadPoolExecutor(n_threads) as pool:
         list(pool.map(fill, batches))
     return distances, indices
-
-
-@cache
-def _thread_pools() -> ThreadpoolController:
-    """The libraries loaded, looked up once: that takes longer than a small search."""
-    return ThreadpoolController()
 
 
 def drop_self(distances: NDArray[Any], indices: NDArray[Any]) -> Found:

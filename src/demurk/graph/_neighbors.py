@@ -3,13 +3,16 @@
 # Authors: The demurk developers
 # SPDX-License-Identifier: BSD-3-Clause
 
+import sys
 import warnings
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
 
 import numpy as np
+from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse import csr_array
@@ -18,6 +21,9 @@ from sklearn.utils import check_array
 
 from demurk.graph._approximate import approximate_search
 from demurk.graph._exact import exact_search
+from demurk.utils._optional import import_optional
+from demurk.utils._rows import canonical, check_magnitudes
+from demurk.utils._threads import blas_threads, thread_pools
 
 # Exact search of so many points takes minutes; beyond, say that there is another way.
 EXACT_ROWS = 200_000
@@ -100,7 +106,7 @@ def nearest_neighbors(
         - an object with `fit` and `kneighbors_graph` or `transform`, such as
           :class:`sklearn.neighbors.KNeighborsTransformer`; a clone of it is fitted.
     n_jobs : int, default=None
-        Threads of the search; None uses all that OpenMP offers.
+        Threads of the search; None means 1, -1 all processors.
     random_state : int, RandomState instance or None, default=0
         Seeds the clustering and the recall sample of approximate search.
 
@@ -154,7 +160,7 @@ def nearest_neighbors(
             "samples, or the sample to search for as queries."
         )
     k = min(k, n_available)
-    with _threads(n_jobs):
+    with _threads(method, n_jobs):
         if not isinstance(method, str):
             return _from_transformer(method, X, queries, k)
         if method == "approx":
@@ -188,6 +194,10 @@ def _check_points(X: Any, queries: Any) -> tuple[Any, Any]:
             )
         if sparse.issparse(X) != sparse.issparse(queries):
             X, queries = csr_array(X), csr_array(queries)
+        queries = canonical(queries)
+        check_magnitudes(queries)
+    X = canonical(X)
+    check_magnitudes(X)
     return X, queries
 
 
@@ -212,7 +222,7 @@ def _check_graph(X: Any, queries: Any) -> csr_array:
             f"The precomputed graph has a negative distance in row {row}; distances "
             "are >= 0."
         )
-    return csr_array(graph)
+    return csr_array(canonical(graph))
 
 
 def _from_graph(graph: csr_array, k: int, *, own: bool) -> NeighborGraph:
@@ -265,14 +275,17 @@ def _as_csr(
     )
 
 
-def _threads(n_jobs: int | None) -> AbstractContextManager[Any]:
-    """Limit the threads of the search; None changes nothing."""
-    if n_jobs is None:
-        return nullcontext()
-    from joblib import effective_n_jobs
-    from threadpoolctl import threadpool_limits  # comes with scikit-learn
-
-    return threadpool_limits(limits=effective_n_jobs(n_jobs))
+@contextmanager
+def _threads(method: Any, n_jobs: int | None) -> Iterator[None]:
+    """Limit the threads of the search."""
+    if isinstance(method, str) and method == "approx" and "faiss" not in sys.modules:
+        import_optional("faiss", "ann")
+        thread_pools.cache_clear()  # a library loaded later has no limit
+    n_threads = effective_n_jobs(n_jobs)
+    # OpenMP counts for each thread by itself, BLAS for all of them together.
+    openmp = thread_pools().limit(limits=n_threads, user_api="openmp")
+    with blas_threads(n_threads), openmp:
+        yield
 
 
 def _warn_if_large(n_points: int) -> None:

@@ -1,7 +1,6 @@
 """The door for labels: anything a user may hand over becomes :class:`LabelData`.
 
-The same room holds the tools that spoil clean labels on purpose, for experiments, and
-those that make labels from rules.
+The same room holds the tools that spoil clean labels on purpose, for experiments.
 """
 
 # Authors: The demurk developers
@@ -11,28 +10,23 @@ from demurk.labels._check import check_labels
 from demurk.labels._corruption import (
     Corruption,
     add_candidates,
-    add_noisy_labels,
+    add_extra_labels,
     flip_labels,
     hide_entries,
     hide_rows,
 )
 from demurk.labels._data import LabelData, LabelTags
-from demurk.labels._rule_data import Rule, rules_from_file
-from demurk.labels._rules import RuleLabeler
 from demurk.labels._sets import labels_from_sets
 
 __all__ = [
     "Corruption",
     "LabelData",
     "LabelTags",
-    "Rule",
-    "RuleLabeler",
     "add_candidates",
-    "add_noisy_labels",
+    "add_extra_labels",
     "check_labels",
     "flip_labels",
     "hide_entries",
     "hide_rows",
     "labels_from_sets",
-    "rules_from_file",
 ]

@@ -29,7 +29,7 @@ def check_labels(
     *,
     kind: str = "labels",
     observed: Any = None,
-    missing: bool = True,
+    columns: str | None = None,
 ) -> LabelData:
     """Read labels in any of the accepted forms.
 
@@ -46,15 +46,18 @@ def check_labels(
         - a list with a set of labels per sample, None for an unlabelled one.
     n_samples : int, default=None
         The number of rows that `y` must have.
-    kind : {"labels", "noisy", "candidates", "multi_candidates"}, default="labels"
+    kind : {"labels", "noisy", "candidates", "extra"}, default="labels"
         What a 1 means, see :class:`LabelData`. With "candidates" each labelled row
         needs at least one candidate; a 1-D `y` means sets of one.
     observed : bool array-like of shape (n_samples,) or (n_samples, n_labels), \
             default=None
         Which rows or entries are known. It takes the place of -1 and NaN, so entries
         where it is False are not looked at; made for sparse `y`.
-    missing : bool, default=True
-        Whether entries may be unobserved.
+    columns : {"labels", "class"}, default=None
+        What a single column is: "labels" for one label, has it or has it not, and
+        "class" for one class per sample. By default a data frame with one column of 0,
+        1 and -1 holds a label (a class with ``kind="candidates"``, where a label alone
+        would say nothing), and any other single column holds a class.
 
     Returns
     -------
@@ -69,7 +72,8 @@ def check_labels(
     Warns
     -----
     DataConversionWarning
-        If `y` is a column vector, which is read as one class per sample.
+        If `y` is a column vector, which is read as one class per sample, and `columns`
+        does not say so.
     UserWarning
         If `y` holds only -1 and 1, where -1 might have been meant as "negative".
 
@@ -86,21 +90,30 @@ def check_labels(
     [[True, True, False], [True, True, True]]
     >>> check_labels([{"sea", "sun"}, None, {"sun"}]).classes.tolist()
     ['sea', 'sun']
+    >>> check_labels([[1], [0]], columns="labels").values.tolist()
+    [[1.0], [0.0]]
     """
     if kind not in KINDS:
         raise ValueError(f"kind is {short(kind)}; give one of {', '.join(KINDS)}.")
+    if columns not in (None, "labels", "class"):
+        raise ValueError(
+            f"columns is {short(columns)}; give 'labels', 'class' or None."
+        )
     if isinstance(y, LabelData):
         if y.kind != kind or observed is not None:
             raise ValueError(
                 f"y is LabelData of kind '{y.kind}', but labels of kind '{kind}' are "
                 "needed; pass the raw y (and `observed`) instead."
             )
+        if columns is not None and y.single != (columns == "class"):
+            raise ValueError(
+                f"y is LabelData that holds {'a class' if y.single else 'labels'}, but "
+                f"columns is '{columns}'; pass the raw y instead."
+            )
         _check_length(y.n_samples, n_samples, "y")
         data = y
     else:
-        raw = load_labels(y)
-        if raw.array.ndim == 2 and raw.array.shape[1] == 1 and not raw.from_sets:
-            raw = _ravel(raw)
+        raw = _shaped(load_labels(y), columns, kind)
         _check_length(len(raw.array), n_samples, "y")
         mask = None if observed is None else _read_mask(observed, raw.array.shape)
         single = raw.array.ndim == 1
@@ -110,7 +123,7 @@ def check_labels(
             values, seen = read_table(raw, mask)
             classes = np.arange(values.shape[1]) if raw.names is None else raw.names
         data = LabelData(values, seen, classes, kind, single)
-    _check_content(data, missing)
+    _check_content(data)
     return data
 
 
@@ -171,16 +184,48 @@ def read_table(
     return values, seen
 
 
-def _ravel(raw: RawLabels) -> RawLabels:
+def _shaped(raw: RawLabels, columns: str | None, kind: str) -> RawLabels:
+    """Two dimensions for labels, one for a class."""
+    width = 1 if raw.array.ndim == 1 else raw.array.shape[1]
+    if columns == "class" and (width > 1 or raw.from_sets):
+        raise ValueError(
+            f"y holds {width} columns of labels, but columns='class' reads one class "
+            "per sample; give one column, or columns='labels'."
+        )
+    if raw.from_sets or width > 1:
+        return raw
+    label = columns == "labels" or (
+        columns is None and kind != "candidates" and _is_named_label(raw)
+    )
+    if columns is None and not label and raw.array.ndim == 2:
+        _warn_column_vector()
+    shape = (-1, 1) if label else (-1,)
+    return replace(
+        raw,
+        array=raw.array.reshape(shape),
+        hidden=None if raw.hidden is None else raw.hidden.reshape(shape),
+        names=raw.names if label else None,
+    )
+
+
+def _is_named_label(raw: RawLabels) -> bool:
+    """Whether this is a data frame that may hold nothing but 0, 1, -1 and gaps."""
+    if raw.names is None:
+        return False
+    entries = (value for value in raw.array.ravel().tolist() if not is_missing(value))
+    return all(
+        isinstance(value, NUMBER_TYPES) and value in (0, 1, -1) for value in entries
+    )
+
+
+def _warn_column_vector() -> None:
     warnings.warn(
         "A column-vector y was passed when a 1d array was expected; it is read as one "
         "class per sample. Please change the shape of y to (n_samples,), for example "
         "using ravel().",
         DataConversionWarning,
-        stacklevel=3,
+        stacklevel=4,
     )
-    hidden = None if raw.hidden is None else raw.hidden.ravel()
-    return replace(raw, array=raw.array.ravel(), hidden=hidden, names=None)
 
 
 def _numbers(array: NDArray[Any], skip: Mask, raw: RawLabels) -> NDArray[np.float64]:
@@ -250,18 +295,12 @@ def _check_length(n_rows: int, n_samples: int | None, name: str) -> None:
         )
 
 
-def _check_content(data: LabelData, missing: bool) -> None:
+def _check_content(data: LabelData) -> None:
     """Refuse what no method, or not this one, can use."""
     if not data.observed.any():
         raise ValueError(
             "Input y contains NaN, None or -1 (not observed) in every row; give the "
             "label of at least one sample."
-        )
-    if not missing and not data.observed.all():
-        row = int(np.flatnonzero(~data.observed.all(axis=1))[0])
-        raise ValueError(
-            f"Row {row} of y is not fully observed (-1, NaN or None), which this "
-            "method cannot use; give its labels or leave the sample out."
         )
     if data.kind == "candidates":
         empty = np.flatnonzero(data.labeled & ~data.values.any(axis=1))

@@ -41,7 +41,13 @@ class Corruption:
     changed: Mask
 
 
-def flip_labels(Y: Any, rate: float = 0.1, *, random_state: Any = None) -> Corruption:
+# Which entries each kind of noise may change.
+NOISES = {"symmetric": (0, 1), "extra": (0,), "missing": (1,)}
+
+
+def flip_labels(
+    Y: Any, rate: float = 0.1, *, noise: str = "symmetric", random_state: Any = None
+) -> Corruption:
     """Flip each observed entry with the same probability, independently.
 
     Parameters
@@ -50,6 +56,9 @@ def flip_labels(Y: Any, rate: float = 0.1, *, random_state: Any = None) -> Corru
         1, 0, and -1 for not observed. It is not modified.
     rate : float, default=0.1
         Probability of a flip, 0 to 1.
+    noise : {"symmetric", "extra", "missing"}, default="symmetric"
+        Which entries may be flipped: all, only absent labels (0), only present ones
+        (1).
     random_state : int, RandomState instance or None, default=None
         Seed of the draw.
 
@@ -71,9 +80,11 @@ def flip_labels(Y: Any, rate: float = 0.1, *, random_state: Any = None) -> Corru
     True
     """
     _check_share("rate", rate)
+    if noise not in NOISES:
+        raise ValueError(f"noise is {short(noise)}; give one of {', '.join(NOISES)}.")
     clean = _table(Y)
     draw = check_random_state(random_state).random_sample(clean.shape)
-    changed = (draw < rate) & (clean >= 0)
+    changed = (draw < rate) & np.isin(clean, NOISES[noise])
     return Corruption(np.where(changed, 1 - clean, clean), changed)
 
 
@@ -238,7 +249,7 @@ def add_candidates(
     return Corruption(np.where(changed, np.int8(1), clean), changed)
 
 
-def add_noisy_labels(
+def add_extra_labels(
     Y: Any, amount: float = 1.0, *, random_state: Any = None
 ) -> Corruption:
     """Add wrong labels to each row, in proportion to the labels it has.
@@ -265,8 +276,8 @@ def add_noisy_labels(
 
     Examples
     --------
-    >>> from demurk.labels import add_noisy_labels
-    >>> add_noisy_labels([[1, 0, 0, 0], [1, 1, 1, 0]]).labels.sum(axis=1).tolist()
+    >>> from demurk.labels import add_extra_labels
+    >>> add_extra_labels([[1, 0, 0, 0], [1, 1, 1, 0]]).labels.sum(axis=1).tolist()
     [2, 4]
     """
     if not _is_number(amount) or not 0 <= amount < np.inf:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 Mask = NDArray[np.bool_]
 
-KINDS = ("labels", "noisy", "candidates", "multi_candidates")
+KINDS = ("labels", "noisy", "candidates", "extra")
 
 
 # Arrays have no single truth value, so a generated __eq__ would raise: eq=False.
@@ -28,7 +28,7 @@ class LabelData:
     classes : ndarray of shape (n_labels,)
         Sorted classes of a 1-D `y` or of label sets, column names of a data frame, else
         the column numbers.
-    kind : {"labels", "noisy", "candidates", "multi_candidates"}
+    kind : {"labels", "noisy", "candidates", "extra"}
         What a 1 means: a trusted label; a label that may be wrong; one of several
         candidates of which exactly one is true; one of several candidates of which any
         number is true.
@@ -73,19 +73,18 @@ class LabelData:
 class LabelTags:
     """What an estimator says about the labels it understands.
 
+    Every estimator takes labels of which some are not observed.
+
     Parameters
     ----------
-    kinds : tuple of str, default=("labels",)
-        The kinds of :class:`LabelData` that fit the method.
-    missing : bool, default=False
-        Whether entries may be unobserved.
+    kind : {"labels", "noisy", "candidates", "extra"}, default="labels"
+        What a 1 means to the estimator, see :class:`LabelData`.
 
     Examples
     --------
     >>> from demurk.labels import LabelTags
-    >>> LabelTags(kinds=("candidates",))
-    LabelTags(kinds=('candidates',), missing=False)
+    >>> LabelTags("candidates")
+    LabelTags(kind='candidates')
     """
 
-    kinds: tuple[str, ...] = ("labels",)
-    missing: bool = False
+    kind: str = "labels"

@@ -65,6 +65,8 @@ def as_array(y: Any, name: str) -> tuple[NDArray[Any], Sequence[Any] | None]:
     try:
         if sparse.issparse(y):
             if hasattr(y, "check_format"):
+                # On an object of our own: the check may change the type of indices.
+                y = type(y)((y.data, y.indices, y.indptr), shape=y.shape)
                 y.check_format(full_check=True)
             return y.toarray(), None
         if isinstance(y, (list, tuple)):

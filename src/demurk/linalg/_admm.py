@@ -88,7 +88,7 @@ def admm(
     tol : float, default=1e-6
         Primal residual at which the loop ends.
     max_iter : int, default=500
-        Largest number of steps.
+        Largest number of iterations.
     stage : callable, default=silent
         ``with stage("iteration") as done:`` opens the report of a step, which ends
         with ``done(learned)``; True asks to stop.

@@ -45,7 +45,7 @@ def block_cg(
         A column has converged when its residual norm is at most `tol` times the norm
         of its right-hand side.
     max_iter : int, default=1000
-        Largest number of steps; a :class:`~sklearn.exceptions.ConvergenceWarning`
+        Largest number of iterations; a :class:`~sklearn.exceptions.ConvergenceWarning`
         is issued when some column needs more.
 
     Returns
@@ -53,7 +53,7 @@ def block_cg(
     solution : ndarray of the shape of `rhs`, float64
         The solution.
     n_iter : int
-        Number of steps taken, which is that of the slowest column.
+        Number of iterations, which is that of the slowest column.
 
     Notes
     -----

@@ -101,8 +101,22 @@ class Moments:
         self : Moments
             With the rows added.
         """
+        return self._add(X, T, sample_weight)
+
+    def _add(
+        self, X: Any, T: Any, sample_weight: Any, chunk_rows: int | None = None
+    ) -> "Moments":
         X, T, w = _check_rows(X, T, sample_weight)
-        return self.merge(_measure(X, T, w, self.scatter is not None))
+        n = X.shape[0]
+        if chunk_rows is None:
+            values = 2 * X.nnz / max(n, 1) if issparse(X) else X.shape[1]
+            chunk_rows = max(1, int(CHUNK_BYTES / 8 / (values + T.shape[1] + 1)))
+        for first in range(0, n, chunk_rows):
+            rows = slice(first, first + chunk_rows)
+            chunk = (X, T) if n <= chunk_rows else (X[rows], T[rows])
+            weights = None if w is None else w[rows]
+            self.merge(_measure(*chunk, weights, self.scatter is not None))
+        return self
 
     def merge(self, other: "Moments") -> "Moments":
         """Add the rows that another object has seen.
@@ -202,20 +216,9 @@ def moments(
     array([[8., 6.],
            [6., 6.]])
     """
-    X, T, w = _check_rows(X, T, sample_weight)
-    n = X.shape[0]
-    if chunk_rows is None:
-        values = 2 * X.nnz / max(n, 1) if issparse(X) else X.shape[1]
-        chunk_rows = max(1, int(CHUNK_BYTES / 8 / (values + T.shape[1] + 1)))
-    elif chunk_rows < 1:
+    if chunk_rows is not None and chunk_rows < 1:
         raise ValueError(f"chunk_rows is {chunk_rows}; it should be at least 1.")
-    result = Moments(scatter=scatter)
-    for first in range(0, n, chunk_rows):
-        rows = slice(first, first + chunk_rows)
-        whole = n <= chunk_rows
-        chunk = (X, T) if whole else (X[rows], T[rows])
-        result.merge(_measure(*chunk, None if w is None else w[rows], scatter))
-    return _check_weight(result)
+    return _check_weight(Moments(scatter=scatter)._add(X, T, sample_weight, chunk_rows))
 
 
 def moments_of_chunks(

@@ -156,6 +156,47 @@ def solve_nonnegative(
     return weights
 
 
+def project_simplex(points: Floats, mask: NDArray[np.bool_]) -> Floats:
+    """Nearest point, row by row, of the simplex over the entries of a mask.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n, q)
+        Rows to project; entries outside the mask are not looked at.
+    mask : ndarray of shape (n, q), bool
+        Entries that may be positive, at least one in each row.
+
+    Returns
+    -------
+    projected : ndarray of shape (n, q)
+        Non-negative, zero outside the mask, rows sum to one.
+
+    Notes
+    -----
+    The projection subtracts one number from all entries of a row and cuts at zero.
+    Entries below the number that gives the others the sum one are dropped until there
+    are none. Time O(n q) a round; a few are usual, as many as there are candidates the
+    most.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from demurk.linalg import project_simplex
+    >>> mask = np.array([[True, True]])
+    >>> project_simplex(np.array([[0.75, 0.5]]), mask)
+    array([[0.625, 0.375]])
+    """
+    values = np.where(mask, points, 0.0)
+    positive = np.broadcast_to(mask, points.shape).astype(np.float64)
+    while True:
+        excess = np.einsum("ij,ij->i", values, positive) - 1
+        shift = (excess / np.einsum("ij->i", positive))[:, None]
+        kept = positive * (values > shift)
+        if np.array_equal(kept, positive):
+            return positive * (values - shift)
+        positive = kept
+
+
 def _level(gram: Floats) -> Floats:
     """Mean of the diagonals, 1 where they are 0."""
     level: Floats = np.trace(gram, axis1=1, axis2=2) / gram.shape[1]

@@ -10,16 +10,25 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.linalg import LinAlgError, cholesky, qr, solve_triangular, svd
-from scipy.linalg.lapack import dlange, dpocon
+from scipy.linalg import qr
+from scipy.sparse import csr_array, issparse
 
 from demurk.linalg._eigen import flip_signs
+from demurk.linalg._metric import (
+    EPS,
+    CholeskyMetric,
+    IdentityMetric,
+    Metric,
+    Pairs,
+    factor_metric,
+)
+from demurk.linalg._moments import moments
+from demurk.linalg._rows import CenteredRows
 
 Floats = NDArray[np.float64]
-FloatType = type[np.float32] | type[np.float64]
 
-EPS = float(np.finfo(np.float64).eps)
 NORMALIZATIONS = ("metric", "unit", "orthogonal")
+SOLVERS = ("auto", "cholesky", "dual", "cg")
 
 
 @dataclass(frozen=True)
@@ -110,73 +119,134 @@ def dependence_projection(
     if M.ndim != 2:
         raise ValueError(f"M has shape {M.shape}; it should be a (D, q) table.")
     check_options(n_components, normalize)
-    dtype = output_dtype(M)
-    M = M.astype(np.float64, copy=False)
+    cross = M.astype(np.float64, copy=False)
+    B: Metric
     if metric is None:
-        directions, eigenvalues = leading(M, n_components, rank_tol)
+        B = IdentityMetric(None, 0.0, 1.0)
     else:
-        B = np.asarray(metric, dtype=np.float64)
-        if B.shape != (M.shape[0], M.shape[0]):
+        matrix = np.asarray(metric, dtype=np.float64)
+        if matrix.shape != (M.shape[0], M.shape[0]):
             raise ValueError(
-                f"metric has shape {B.shape}; M has {M.shape[0]} rows, so it should "
-                f"be {(M.shape[0], M.shape[0])}."
+                f"metric has shape {matrix.shape}; M has {M.shape[0]} rows, so it "
+                f"should be {(M.shape[0], M.shape[0])}."
             )
-        L = factor(B)
-        if L is None:
-            raise singular_metric()
-        directions, eigenvalues = leading_in_metric(M, L, n_components, rank_tol)
-    return finish(directions, eigenvalues, n_components, normalize, dtype)
+        B = CholeskyMetric(None, None, 0.0, matrix)
+    basis, eigenvalues = leading(B.leading(None, cross), n_components, rank_tol)
+    return finish(B.directions(basis), eigenvalues, n_components, normalize, M.dtype)
 
 
-def leading(
-    G: Floats, n_components: int | None, rank_tol: float
-) -> tuple[Floats, Floats]:
-    """Leading eigenvectors (in columns) and eigenvalues of ``G G'``."""
-    n_features, n_targets = G.shape
-    if n_targets > n_features:
-        # Only left singular vectors are wanted: a triangular factor has the same.
-        G = qr(G.T, mode="r")[0][:n_features].T
-    U, s, _ = svd(G, full_matrices=False)
-    if s.size == 0 or s[0] == 0.0:
+def dependence_directions(
+    X: Any,
+    T: ArrayLike,
+    *,
+    mean: ArrayLike | None = None,
+    omega: Any = 0.0,
+    reg: float = 1.0,
+    n_components: int | None = None,
+    normalize: str = "metric",
+    solver: str = "auto",
+    rank_tol: float = 1e-10,
+    tol: float = 1e-10,
+    max_iter: int = 1000,
+) -> Projection:
+    """Maximise ``tr((P'BP)^-1 P'AP)`` for matrices made of rows.
+
+    With ``Xc = X - mean``, the directions solve ``A p = lambda B p`` for
+    ``A = Xc'T T'Xc`` and ``B = Xc' Omega Xc + reg I``. Neither A nor, for a sparse X,
+    Xc is formed.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n, D)
+        Features.
+    T : array-like of shape (n, q)
+        Targets, used as they are: centre them first if the method says so.
+    mean : array-like of shape (D,), default=None
+        Subtracted from every row of X; nothing by default.
+    omega : float, array-like of shape (n,) or sparse matrix (n, n), default=0.0
+        Positive semidefinite Omega: a multiple of the identity, a diagonal, or a
+        symmetric matrix such as a graph Laplacian. With 0 the metric is the identity.
+    reg : float, default=1.0
+        Added to the diagonal of B. With 0 and a float `omega`, the directions are
+        sought in the row space of Xc.
+    n_components : int, default=None
+        Number of directions; by default, all that carry dependence.
+    normalize : {"metric", "unit", "orthogonal"}, default="metric"
+        Scale of the directions, see :func:`dependence_projection`.
+    solver : {"auto", "cholesky", "dual", "cg"}, default="auto"
+        Which system to solve: of D equations, of n equations, or the first by
+        conjugate gradients without forming it. "auto" takes "cholesky" when D <= n and
+        D <= 5000, "dual" when n < D and n <= 10000, else "cg". Without a metric there
+        is nothing to solve.
+    rank_tol : float, default=1e-10
+        Eigenvalues up to this fraction of the largest count as zero.
+    tol, max_iter : float, int
+        Passed to :func:`block_cg` by the solver "cg".
+
+    Returns
+    -------
+    projection : Projection
+        At most `n_components` directions, in float32 if X is, computed in float64.
+
+    See Also
+    --------
+    dependence_projection : The same from statistics.
+
+    Notes
+    -----
+    ========  ==========================  ==============================
+    solver    time                        memory beyond X
+    ========  ==========================  ==============================
+    none      n D q                       D q
+    cholesky  n D^2 + D^3                 D^2
+    dual      n^2 D + n^3                 n^2 + n D
+    cg        n D q per iteration         D q + n q
+    ========  ==========================  ==============================
+
+    where n D stands for the stored values of a sparse X. Without a metric, and in
+    "cholesky" with a float or diagonal `omega`, X is read in chunks of rows and may be
+    memory-mapped; otherwise a float32 X is copied to float64. "dual" and "cg" give a
+    basis of the solution, in which the problem is then solved once more, so that
+    ``P'BP = I`` holds to round-off and eigenvalues are better than `tol`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from demurk.linalg import dependence_directions
+    >>> X = np.array([[0.0, 1.0], [0.0, -1.0], [2.0, 1.0], [2.0, -1.0]])
+    >>> T = np.array([[-0.5], [-0.5], [0.5], [0.5]])
+    >>> found = dependence_directions(X, T, mean=[1.0, 0.0], omega=1.0, reg=0.0)
+    >>> found.components
+    array([[0.5, 0. ]])
+    >>> found.eigenvalues
+    array([1.])
+    """
+    X, T, center = _check_rows(X, T, mean)
+    weights = _check_omega(omega, X.shape[0])
+    check_options(n_components, normalize)
+    if solver not in SOLVERS:
+        raise ValueError(f"solver is {solver!r}; it should be one of {SOLVERS}.")
+    if not reg >= 0.0:
+        raise ValueError(f"reg is {reg}; it should be zero or positive.")
+    parts = moments(X, T)
+    shift = parts.weight * (parts.mean_x - center)
+    cross = parts.cross + np.multiply.outer(shift, parts.mean_t)
+    check_dependence(cross, X, T)
+    rows = CenteredRows(X, center)
+    metric = factor_metric(rows, weights, reg, solver, tol=tol, max_iter=max_iter)
+    basis, eigenvalues = leading(metric.leading(T, cross), n_components, rank_tol)
+    directions = metric.directions(basis)
+    return finish(directions, eigenvalues, n_components, normalize, X.dtype)
+
+
+def leading(found: Pairs, n_components: int | None, rank_tol: float) -> Pairs:
+    """The leading pairs of those that carry dependence."""
+    basis, eigenvalues = found
+    if eigenvalues.size == 0 or eigenvalues[0] == 0.0:
         raise no_dependence()
-    eigenvalues = s**2
     rank = int(np.count_nonzero(eigenvalues > rank_tol * eigenvalues[0]))
     d = rank if n_components is None else min(n_components, rank)
-    return U[:, :d], eigenvalues[:d]
-
-
-def leading_in_metric(
-    M: Floats, L: Floats, n_components: int | None, rank_tol: float
-) -> tuple[Floats, Floats]:
-    """Leading generalised eigenvectors of ``(M M', L L')``, of metric norm one."""
-    G = solve_triangular(L, M, lower=True)
-    U, eigenvalues = leading(G, n_components, rank_tol)
-    return solve_triangular(L, U, lower=True, trans="T"), eigenvalues
-
-
-def factor(B: Floats, min_rcond: float = EPS) -> Floats | None:
-    """Cholesky factor, or None where B is singular or too close to it.
-
-    The closeness is that of B scaled to a unit diagonal, since neither the rank nor
-    the accuracy of the factor depends on the units of the features.
-    """
-    diagonal = B.diagonal()
-    if not (diagonal > 0.0).all():
-        return None
-    scale = np.sqrt(diagonal)
-    scaled = B / scale
-    scaled /= scale[:, None]
-    scaled = scaled.T  # symmetric, and in the order that LAPACK takes without a copy
-    norm = dlange("1", scaled)
-    try:
-        L = cholesky(scaled, lower=True, overwrite_a=True)
-    except LinAlgError:
-        return None
-    rcond, _ = dpocon(L, norm, uplo="L")
-    if rcond < min_rcond:
-        return None
-    L *= scale[:, None]
-    return L
+    return basis[:, :d], eigenvalues[:d]
 
 
 def finish(
@@ -184,9 +254,9 @@ def finish(
     eigenvalues: Floats,
     n_components: int | None,
     normalize: str,
-    dtype: FloatType,
+    dtype: Any,
 ) -> Projection:
-    """Scale the directions (columns), fix their signs, and say if there are fewer."""
+    """Scale, sign and type of the directions; say so if there are too few."""
     found = eigenvalues.size
     if n_components is not None and n_components > found:
         warnings.warn(
@@ -200,11 +270,11 @@ def finish(
     elif normalize == "orthogonal":
         directions = qr(directions, mode="economic")[0]
     components = flip_signs(np.ascontiguousarray(directions.T))
+    dtype = np.float32 if dtype == np.float32 else np.float64
     return Projection(components.astype(dtype, copy=False), eigenvalues)
 
 
 def check_options(n_components: int | None, normalize: str) -> None:
-    """Refuse options that no form of the problem knows."""
     if n_components is not None and (
         not isinstance(n_components, Integral) or n_components < 1
     ):
@@ -215,22 +285,59 @@ def check_options(n_components: int | None, normalize: str) -> None:
         )
 
 
-def output_dtype(array: Any) -> FloatType:
-    """float32 for float32 input, float64 for anything else."""
-    return np.float32 if array.dtype == np.float32 else np.float64
-
-
 def no_dependence() -> ValueError:
-    """Error for a problem whose matrix A is zero."""
     return ValueError(
         "There is no direction to find: the labels are constant, or do not depend "
         "linearly on X."
     )
 
 
-def singular_metric() -> ValueError:
-    """Error for a matrix B that is not positive definite."""
-    return ValueError(
-        "The metric is singular to working precision; a larger ridge on its diagonal "
-        "would make it positive definite."
-    )
+def check_dependence(M: Floats, X: Any, T: Floats) -> None:
+    """Refuse cross-products that are zero but for round-off."""
+    size = np.linalg.norm(X.data if issparse(X) else X) * np.linalg.norm(T)
+    if np.linalg.norm(M) <= 64 * EPS * size:
+        raise no_dependence()
+
+
+def _check_rows(
+    X: Any, T: ArrayLike, mean: ArrayLike | None
+) -> tuple[Any, Floats, Floats]:
+    X = csr_array(X) if issparse(X) else np.asarray(X)
+    targets = np.asarray(T, dtype=np.float64)
+    if X.ndim != 2 or targets.ndim != 2 or X.shape[0] != targets.shape[0]:
+        raise ValueError(
+            f"X has shape {X.shape} and T {targets.shape}; both should be tables with "
+            "the same number of rows."
+        )
+    if mean is None:
+        return X, targets, np.zeros(X.shape[1])
+    center = np.asarray(mean, dtype=np.float64)
+    if center.shape != X.shape[1:]:
+        raise ValueError(
+            f"mean has shape {center.shape}; X has {X.shape[1]} columns, so it should "
+            f"be {X.shape[1:]}."
+        )
+    return X, targets, center
+
+
+def _check_omega(omega: Any, n: int) -> Any:
+    """A float, an (n,) array with some positive entry, or a csr_array."""
+    if issparse(omega):
+        omega = csr_array(omega).astype(np.float64, copy=False)
+        if omega.shape != (n, n):
+            raise ValueError(f"omega has shape {omega.shape}; it should be {(n, n)}.")
+        gap = abs(omega - omega.T).max() if omega.nnz else 0.0
+        if gap > 1e-10 * abs(omega).max():
+            raise ValueError(f"omega is not symmetric: entries differ by {gap:.3g}.")
+        return omega if omega.nnz else 0.0
+    weights = np.asarray(omega, dtype=np.float64)
+    if weights.ndim > 1 or (weights.ndim == 1 and weights.shape != (n,)):
+        raise ValueError(
+            f"omega has shape {weights.shape}; it should be a number, one weight for "
+            f"each of {n} rows, or a sparse matrix."
+        )
+    if not (weights >= 0.0).all():
+        raise ValueError("omega holds a value that is negative or not a number.")
+    if weights.ndim == 0 or not weights.any():
+        return float(weights.max(initial=0.0))
+    return weights

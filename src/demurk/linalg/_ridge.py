@@ -11,10 +11,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve, eigh
+from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse.linalg import LinearOperator
 
 from demurk.linalg._cg import block_cg
+from demurk.linalg._metric import EPS
+from demurk.linalg._projection import no_dependence
+from demurk.linalg._reg import positive_ridge_of
 from demurk.linalg._rows import CenteredRows
 
 __all__ = ["CenteredRidge", "FeatureBasis"]
@@ -23,23 +26,18 @@ Floats = NDArray[np.float64]
 
 # Above this order a factor takes minutes and gigabytes: iterate instead.
 MAX_DENSE = 7000
-RANK_TOL = 1e-12
-
-
-def _centered(X: Any, center: bool) -> CenteredRows:
-    mean = X.mean(axis=0) if center else np.zeros(X.shape[1])
-    return CenteredRows(X, mean)
 
 
 class CenteredRidge:
-    """Minimise ``|T - X B - 1 b'|^2 + penalty |B|^2`` for many targets T.
+    """Minimise ``|T - X B - 1 b'|^2 + reg |B|^2`` for many targets T.
 
     Parameters
     ----------
     X : {ndarray, csr_array} of shape (n, d)
         Features in float64; kept, not copied.
-    penalty : float
-        Positive weight of the squared coefficients.
+    reg : float or str
+        Positive weight of the squared coefficients, or "rel:x" for that share of the
+        mean diagonal of X'X.
     fit_intercept : bool, default=True
         Whether b is free; without it b = 0 and X is not centred.
 
@@ -49,16 +47,17 @@ class CenteredRidge:
     target O(n d + min(n, d)^2), or one such product per step of conjugate gradients.
     """
 
-    def __init__(self, X: Any, penalty: float, *, fit_intercept: bool = True) -> None:
+    def __init__(self, X: Any, reg: float | str, *, fit_intercept: bool = True) -> None:
         n, d = X.shape
-        self.X, self.penalty, self.fit_intercept = X, penalty, fit_intercept
-        self._rows = _centered(X, fit_intercept)
+        self.X, self.fit_intercept = X, fit_intercept
+        self._rows = CenteredRows(X, None if fit_intercept else np.zeros(d))
         self.mean = self._rows.mean
+        self.penalty = positive_ridge_of(reg, d, lambda: self._rows.squares().sum())
         self._dual = n < d
         self._factor = None
         if min(n, d) <= MAX_DENSE:
             gram = self._rows.gram() if self._dual else self._rows.scatter()
-            gram.flat[:: len(gram) + 1] += penalty
+            gram.flat[:: len(gram) + 1] += self.penalty
             self._factor = cho_factor(gram, lower=True, overwrite_a=True)
 
     def solve(
@@ -113,6 +112,10 @@ class FeatureBasis:
         Features in float64.
     center : bool, default=True
         Whether to subtract the mean.
+    exact : bool, default=False
+        Whether directions of small variance matter: where n < d they are then taken
+        from a dense X itself, not from its squares. Rows that are all equal are
+        refused.
 
     Attributes
     ----------
@@ -128,18 +131,27 @@ class FeatureBasis:
     Time O(n d min(n, d) + min(n, d)^3), memory O(d p).
     """
 
-    def __init__(self, X: Any, *, center: bool = True) -> None:
-        rows = _centered(X, center)
-        dual = X.shape[0] < X.shape[1]
-        gram = rows.gram() if dual else rows.scatter()
-        values, vectors = eigh(gram, overwrite_a=True)
-        kept = values > RANK_TOL * max(values[-1], 0)
-        values, vectors = values[kept][::-1], vectors[:, kept][:, ::-1]
-        if dual:
-            vectors = rows.transposed(vectors) / np.sqrt(values)
-        self.mean: Floats = rows.mean
-        self.squares: Floats = values
-        self.directions: Floats = vectors
+    def __init__(self, X: Any, *, center: bool = True, exact: bool = False) -> None:
+        self.rows = CenteredRows(X, None if center else np.zeros(X.shape[1]))
+        squares = not exact or X.shape[0] >= X.shape[1] or self.rows.sparse
+        _, s, self.directions = self.rows.factors(squares=squares)
+        self.mean: Floats = self.rows.mean
+        self.squares: Floats = s**2
+        if exact:
+            self._check()
+
+    def _check(self) -> None:
+        """Refuse rows that do not differ but for round-off."""
+        raw, sparse = self.rows.raw, self.rows.sparse
+        size = np.linalg.norm(raw.data if sparse else raw) ** 2
+        # A sparse X is centred after squaring, which leaves more round-off.
+        limit = 64 * EPS if sparse else (64 * EPS) ** 2
+        if self.squares.size == 0 or self.squares[0] <= limit * size:
+            raise no_dependence()
+
+    def cross(self, T: Floats) -> Floats:
+        """Products of Z with targets, (p, t)."""
+        return self.directions.T @ self.rows.transposed(T)
 
     def coordinates(self, X: Any) -> Floats:
         """Z of some rows, (n, p)."""

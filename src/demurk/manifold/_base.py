@@ -12,12 +12,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from demurk.base import DemurkEstimator
 from demurk.graph import nearest_neighbors
-from demurk.labels import LabelTags
+from demurk.linalg._kernel import gaussian_product
 from demurk.manifold._label_graph import distinct_sets
 from demurk.manifold._out_of_sample import (
     fit_kernel_map,
     fit_linear_map,
-    kernel_map,
     neighbor_average,
 )
 from demurk.manifold._spectral import embed_graph
@@ -84,7 +83,8 @@ class GraphEmbedding(
 ):
     """Base of the embeddings: a method says what its weights are, in `_weights`."""
 
-    _label_tags = LabelTags(kinds=("labels",), missing=True)
+    _label_kind = "labels"
+    _moves_far_rows = True
     # Whether unlabelled samples take part, or are placed like new ones.
     _uses_unlabeled = True
     # Whether the mean of the neighbours of a sample is 1 - eigenvalue times its place.
@@ -245,7 +245,7 @@ class GraphEmbedding(
         if self.out_of_sample == "linear":
             Z = X @ self._coef.T + self._intercept
         elif self.out_of_sample == "kernel":
-            Z = kernel_map(X, self._centers, self._coef, self._gamma)
+            Z = gaussian_product(X, self._centers, self._gamma, self._coef)
         else:
             graph = self._search(self._fit_X, self._n_new, X)
             unshrink = self.out_of_sample == "nystroem" and self._averages_shrink

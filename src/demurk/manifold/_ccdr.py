@@ -13,7 +13,6 @@ from demurk.manifold._base import (
     SHARE,
     GraphEmbedding,
 )
-from demurk.manifold._distances import neighbor_squares
 from demurk.utils._compat import StrOptions
 
 __all__ = ["CCDR"]
@@ -55,8 +54,8 @@ class CCDR(GraphEmbedding):
         How neighbours are found; see
         :class:`~demurk.propagation.NoisyLabelPropagation`.
     n_jobs : int, default=None
-        Processes for the neighbour search.
-    random_state : int, RandomState instance or None, default=0
+        Threads of the neighbour search; None means 1, -1 all processors.
+    random_state : int, RandomState instance or None, default=None
         Start of the eigen-solver, and landmarks of "kernel".
 
     Attributes
@@ -98,7 +97,7 @@ class CCDR(GraphEmbedding):
     >>> from sklearn.datasets import load_digits
     >>> from demurk.manifold import CCDR
     >>> X, y = load_digits(n_class=4, return_X_y=True)
-    >>> CCDR(n_neighbors=15).fit(X, y).class_centers_.shape
+    >>> CCDR(n_neighbors=15, random_state=0).fit(X, y).class_centers_.shape
     (4, 2)
     """
 
@@ -123,7 +122,7 @@ class CCDR(GraphEmbedding):
         on_disconnected="warn",
         neighbors="exact",
         n_jobs=None,
-        random_state=0,
+        random_state=None,
     ):
         self.n_components = n_components
         self.feature_weight = feature_weight
@@ -171,3 +170,12 @@ class CCDR(GraphEmbedding):
         shape = len(self._has_center), places.shape[1]
         self.class_centers_ = np.full(shape, np.nan, X.dtype)
         self.class_centers_[self._has_center] = places
+
+
+def neighbor_squares(graph, which=0):
+    """Squared distances of all points to their neighbour number `which` (or last)."""
+    distances = graph.distances
+    counts = np.diff(distances.indptr)
+    has = counts > 0
+    at = distances.indptr[:-1][has] + np.minimum(counts[has] - 1, which)
+    return distances.data[at].astype(np.float64) ** 2

@@ -48,8 +48,8 @@ class ConstraintScore(GraphEmbedding):
         How neighbours are found; see
         :class:`~demurk.propagation.NoisyLabelPropagation`.
     n_jobs : int, default=None
-        Processes for the neighbour search.
-    random_state : int, RandomState instance or None, default=0
+        Threads of the neighbour search; None means 1, -1 all processors.
+    random_state : int, RandomState instance or None, default=None
         Landmarks of "kernel".
 
     Attributes
@@ -93,7 +93,7 @@ class ConstraintScore(GraphEmbedding):
     >>> from sklearn.datasets import load_digits
     >>> from demurk.manifold import ConstraintScore
     >>> X, y = load_digits(n_class=4, return_X_y=True)
-    >>> Z = ConstraintScore().fit_transform(X, y)
+    >>> Z = ConstraintScore(random_state=0).fit_transform(X, y)
     >>> len({tuple(row) for row in Z.round(8)})
     4
     """
@@ -122,7 +122,7 @@ class ConstraintScore(GraphEmbedding):
         normalization="degree",
         neighbors="exact",
         n_jobs=None,
-        random_state=0,
+        random_state=None,
     ):
         self.n_components = n_components
         self.cannot_link_weight = cannot_link_weight

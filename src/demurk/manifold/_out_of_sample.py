@@ -11,10 +11,10 @@ features ("linear", "kernel").
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
 from sklearn.linear_model import Ridge
-from sklearn.utils import check_random_state, gen_batches
+from sklearn.utils import check_random_state
 
-from demurk.manifold._distances import (
-    gaussian,
+from demurk.linalg._kernel import (
+    gaussian_blocks,
     gaussian_root,
     mean_squared_distance,
 )
@@ -22,7 +22,6 @@ from demurk.manifold._distances import (
 __all__ = [
     "fit_kernel_map",
     "fit_linear_map",
-    "kernel_map",
     "known_places",
     "neighbor_average",
 ]
@@ -33,7 +32,6 @@ KERNEL_RIDGE = 1e-2
 MAX_LANDMARKS = 2000
 # Below, a coordinate that hardly follows the graph would be blown up.
 MIN_EIGENVALUE = 1e-3
-CHUNK_NUMBERS = 2**22
 
 
 def neighbor_average(graph, places, eigenvalues=None):
@@ -150,20 +148,13 @@ def fit_kernel_map(X, Z, weight, gamma, random_state=0):
     weight = weight / weight.mean()
     R = gaussian_root(centers, gamma)
     gram, cross = KERNEL_RIDGE * np.eye(r), np.zeros((r, Z.shape[1]))
-    for batch in gen_batches(n, max(1, CHUNK_NUMBERS // r)):
+    start = 0
+    for block in gaussian_blocks(X, centers, gamma):
         # Features whose products are the kernel.
-        phi = solve_triangular(R, gaussian(X[batch], centers, gamma).T, trans="T")
-        weighted = phi * weight[batch]
+        phi = solve_triangular(R, block.T, trans="T")
+        batch = slice(start, start + len(block))
+        weighted, start = phi * weight[batch], batch.stop
         gram += weighted @ phi.T
         cross += weighted @ Z[batch]
     coef = solve_triangular(R, cho_solve(cho_factor(gram), cross))
     return landmarks, coef
-
-
-def kernel_map(X, centers, coef, gamma):
-    """Coordinates of new samples from the kernel with the landmarks, by chunks."""
-    parts = [
-        gaussian(X[batch], centers, gamma) @ coef
-        for batch in gen_batches(X.shape[0], max(1, CHUNK_NUMBERS // len(coef)))
-    ]
-    return np.vstack(parts)

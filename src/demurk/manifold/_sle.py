@@ -8,13 +8,13 @@ from scipy.sparse.linalg import LinearOperator
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.utils import gen_batches
 
+from demurk.linalg._kernel import mean_squared_distance
 from demurk.manifold._base import (
     BANDWIDTH,
     EMBEDDING_CONSTRAINTS,
     SHARE,
     GraphEmbedding,
 )
-from demurk.manifold._distances import mean_squared_distance
 from demurk.manifold._label_graph import distinct_sets
 from demurk.manifold._spectral import SpectralMap, spectral_coordinates
 from demurk.utils._compat import HasMethods, StrOptions
@@ -56,8 +56,8 @@ class SLE(GraphEmbedding):
         How neighbours are found; see
         :class:`~demurk.propagation.NoisyLabelPropagation`.
     n_jobs : int, default=None
-        Processes for the neighbour search.
-    random_state : int, RandomState instance or None, default=0
+        Threads of the neighbour search; None means 1, -1 all processors.
+    random_state : int, RandomState instance or None, default=None
         Start of the eigen-solver, and landmarks of "kernel".
 
     Attributes
@@ -101,7 +101,7 @@ class SLE(GraphEmbedding):
     >>> from sklearn.datasets import load_digits
     >>> from demurk.manifold import SLE
     >>> X, y = load_digits(n_class=3, return_X_y=True)
-    >>> SLE().fit_transform(X[:200], y[:200]).shape
+    >>> SLE(random_state=0).fit_transform(X[:200], y[:200]).shape
     (200, 2)
     """
 
@@ -131,7 +131,7 @@ class SLE(GraphEmbedding):
         normalization="degree",
         neighbors="exact",
         n_jobs=None,
-        random_state=0,
+        random_state=None,
     ):
         self.n_components = n_components
         self.between_weight = between_weight

@@ -107,8 +107,8 @@ class SLEML(GraphEmbedding):
         How neighbours are found; see
         :class:`~demurk.propagation.NoisyLabelPropagation`.
     n_jobs : int, default=None
-        Processes for the neighbour search.
-    random_state : int, RandomState instance or None, default=0
+        Threads of the neighbour search; None means 1, -1 all processors.
+    random_state : int, RandomState instance or None, default=None
         Start of the eigen-solver, and landmarks of "kernel".
 
     Attributes
@@ -166,7 +166,7 @@ class SLEML(GraphEmbedding):
     >>> from sklearn.datasets import load_digits
     >>> from demurk.manifold import SLEML
     >>> X, y = load_digits(n_class=4, return_X_y=True)
-    >>> embedding = SLEML(n_neighbors=15).fit(X[:600], y[:600])
+    >>> embedding = SLEML(n_neighbors=15, random_state=0).fit(X[:600], y[:600])
     >>> embedding.embedding_.shape
     (600, 2)
     >>> embedding.transform(X[600:]).shape
@@ -196,7 +196,7 @@ class SLEML(GraphEmbedding):
         on_disconnected="warn",
         neighbors="exact",
         n_jobs=None,
-        random_state=0,
+        random_state=None,
     ):
         self.n_components = n_components
         self.feature_weight = feature_weight
@@ -287,7 +287,7 @@ def embed_weights(X, y, feature_weights=(0.5, 0.9), *, observed=None, **params):
     >>> from sklearn.datasets import load_digits
     >>> from demurk.manifold import embed_weights
     >>> X, y = load_digits(n_class=4, return_X_y=True)
-    >>> maps = embed_weights(X, y, [0.5, 0.9], n_neighbors=15)
+    >>> maps = embed_weights(X, y, [0.5, 0.9], n_neighbors=15, random_state=0)
     >>> {weight: Z.shape for weight, Z in maps.items()}
     {0.5: (720, 2), 0.9: (720, 2)}
     """

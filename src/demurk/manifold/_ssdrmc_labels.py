@@ -7,12 +7,12 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from demurk.graph import nearest_neighbors
-from demurk.manifold._out_of_sample import known_places
-from demurk.manifold._ssdrmc_weights import (
-    difference_grams,
+from demurk.graph._reconstruction import (
+    difference_products,
     rebuild_weights,
     weight_graph,
 )
+from demurk.manifold._out_of_sample import known_places
 
 __all__ = ["SoftLabelsMixin"]
 
@@ -91,9 +91,11 @@ class SoftLabelsMixin:
             self._fit_X, k, queries=X, method=self.neighbors, n_jobs=self.n_jobs
         )
         indices = graph.distances.indices.reshape(X.shape[0], -1)
-        grams = difference_grams(self._fit_X, indices, X)
+        grams = difference_products(self._fit_X, indices, X)
         weights = rebuild_weights(grams, self.weights, self.reg)
-        out = weight_graph(indices, weights, len(values)) @ values.astype(np.float64)
+        out = weight_graph(indices, weights, len(values), tidy=True) @ values.astype(
+            np.float64
+        )
         known, at = known_places(graph, values)
         out[known] = at
         return out

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from demurk.manifold._ssdrmc_inference import infer, informed_entries
-from demurk.manifold._ssdrmc_weights import (
-    difference_grams,
+from demurk.graph._reconstruction import (
+    difference_products,
     rebuild_weights,
     rebuilding_errors,
     weight_graph,
 )
+from demurk.manifold._ssdrmc_inference import infer, informed_entries
 
 __all__ = ["Turn", "Turns"]
 
@@ -87,17 +87,17 @@ class Turns:
         from_features = model.start == "features" and not self.n_turns
         share = 0.0 if from_features else model.label_weight
         labels = self.hard.astype(np.float64)
-        label_grams = difference_grams(labels, self.indices)
+        label_grams = difference_products(labels, self.indices)
         mixed = (1 - share) * self.grams + share * label_grams
         weights = rebuild_weights(mixed, model.weights, model.reg)
-        scores = self._infer(weight_graph(self.indices, weights, len(labels)))
+        scores = self._infer(weight_graph(self.indices, weights, tidy=True))
         hard = np.where(self.given, self.Y > 0, scores >= model.threshold)
         if model.inference == "paper":
             # Confident labels join the given ones and stay.
             self.Y = np.maximum(self.Y, scores >= model.threshold)
             hard = self.Y > 0
         changed = np.count_nonzero(hard != self.hard)
-        new_grams = difference_grams(hard.astype(np.float64), self.indices)
+        new_grams = difference_products(hard.astype(np.float64), self.indices)
         errors = rebuilding_errors(
             (1 - model.label_weight) * self.grams + model.label_weight * new_grams,
             weights,

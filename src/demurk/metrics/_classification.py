@@ -4,13 +4,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 import warnings
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.exceptions import UndefinedMetricWarning
 
+Mask = NDArray[np.bool_]
+Floats = NDArray[np.float64]
 
-def hamming_loss(Y, Y_pred, *, observed=None):
+
+def hamming_loss(Y: Any, Y_pred: Any, *, observed: Any = None) -> float:
     """Fraction of the observed entries that are predicted wrongly.
 
     Parameters
@@ -52,7 +57,7 @@ def hamming_loss(Y, Y_pred, *, observed=None):
     return float(np.count_nonzero(truth != predicted) / n_observed)
 
 
-def micro_f1(Y, Y_pred, *, observed=None):
+def micro_f1(Y: Any, Y_pred: Any, *, observed: Any = None) -> float:
     """F1 of all observed entries pooled, whatever their label.
 
     Parameters
@@ -96,7 +101,7 @@ def micro_f1(Y, Y_pred, *, observed=None):
     return float(2 * hits / total) if total else 0.0
 
 
-def macro_f1(Y, Y_pred, *, observed=None):
+def macro_f1(Y: Any, Y_pred: Any, *, observed: Any = None) -> float:
     """Mean over the labels of the F1 of each label.
 
     Parameters
@@ -144,7 +149,7 @@ def macro_f1(Y, Y_pred, *, observed=None):
     return float(f1[known].mean())
 
 
-def check_predictions(Y, Y_pred, observed):
+def check_predictions(Y: Any, Y_pred: Any, observed: Any) -> tuple[Mask, Mask, Mask]:
     """Validate labels and predicted labels; both are False where not observed."""
     truth, observed = check_truth(Y, observed)
     predicted = _dense(Y_pred, "Y_pred")
@@ -153,7 +158,7 @@ def check_predictions(Y, Y_pred, observed):
     return truth, (predicted == 1) & observed, observed
 
 
-def check_scores(Y, scores, observed):
+def check_scores(Y: Any, scores: Any, observed: Any) -> tuple[Mask, Floats, Mask]:
     """Validate labels and scores; the labels are False where not observed."""
     truth, observed = check_truth(Y, observed)
     scores = np.asarray(_dense(scores, "scores"), dtype=np.float64)
@@ -168,7 +173,7 @@ def check_scores(Y, scores, observed):
     return truth, scores, observed
 
 
-def check_truth(Y, observed):
+def check_truth(Y: Any, observed: Any) -> tuple[Mask, Mask]:
     """Validate labels and mask; return both as boolean arrays (n, q)."""
     Y = _dense(Y, "Y")
     if Y.size == 0:
@@ -185,7 +190,7 @@ def check_truth(Y, observed):
     return (Y == 1) & observed, observed
 
 
-def undefined(name, reason, *, stacklevel=3):
+def undefined(name: str, reason: str, *, stacklevel: int = 3) -> float:
     """Warn that a measure has no value here, and return NaN."""
     warnings.warn(
         f"{name} is undefined and set to NaN: {reason}.",
@@ -195,7 +200,7 @@ def undefined(name, reason, *, stacklevel=3):
     return float("nan")
 
 
-def _dense(array, name):
+def _dense(array: Any, name: str) -> NDArray[Any]:
     """Dense 2-D numeric array of an array-like, a frame or a sparse matrix."""
     if sparse.issparse(array):
         array = array.toarray()
@@ -220,14 +225,14 @@ def _dense(array, name):
         ) from None
 
 
-def _check_shape(array, name, shape):
+def _check_shape(array: NDArray[Any], name: str, shape: tuple[int, ...]) -> None:
     if array.shape != shape:
         raise ValueError(
             f"{name} has shape {array.shape} but Y has shape {shape}; both must agree."
         )
 
 
-def _check_observed(observed, shape):
+def _check_observed(observed: Any, shape: tuple[int, ...]) -> Mask:
     observed = observed.toarray() if sparse.issparse(observed) else observed
     observed = np.asarray(observed)
     if observed.dtype != bool:
@@ -245,7 +250,7 @@ def _check_observed(observed, shape):
     return observed
 
 
-def _check_binary(array, observed, name, remedy):
+def _check_binary(array: NDArray[Any], observed: Mask, name: str, remedy: str) -> None:
     wrong = observed & (array != 0) & (array != 1)
     if wrong.any():
         row, column = np.argwhere(wrong)[0]

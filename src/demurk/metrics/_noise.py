@@ -3,16 +3,18 @@
 # Authors: The demurk developers
 # SPDX-License-Identifier: BSD-3-Clause
 
+from typing import Any
+
 import numpy as np
 from scipy import sparse
 from scipy.stats import rankdata
 
-from demurk.metrics._classification import check_scores, undefined
+from demurk.metrics._classification import Floats, Mask, check_scores, undefined
 
 __all__ = ["noise_report"]
 
 
-def noise_report(candidates, Y, scores):
+def noise_report(candidates: Any, Y: Any, scores: Any) -> dict[str, float]:
     """Score how well the wrong labels among candidates are found.
 
     Only candidates are ranked, all rows together. A measure over all labels is won by
@@ -42,7 +44,7 @@ def noise_report(candidates, Y, scores):
 
     See Also
     --------
-    demurk.labels.add_noisy_labels : Adds wrong candidates to trusted labels.
+    demurk.labels.add_extra_labels : Adds wrong candidates to trusted labels.
 
     Notes
     -----
@@ -62,7 +64,7 @@ def noise_report(candidates, Y, scores):
     is_candidate, scores, _ = check_scores(candidates, scores, None)
     is_true, _, _ = check_scores(Y, scores, None)
     wrong, suspicion = ~is_true[is_candidate], scores[is_candidate]
-    n_wrong = np.count_nonzero(wrong)
+    n_wrong = int(np.count_nonzero(wrong))
     if wrong.size == 0:
         value = undefined("noise_report", "there is no candidate")
         return dict.fromkeys(("AUC", "AP", "P@n", "noise"), value)
@@ -75,7 +77,7 @@ def noise_report(candidates, Y, scores):
     return {**report, "noise": float(n_wrong / wrong.size)}
 
 
-def _measures(wrong, suspicion, n_wrong):
+def _measures(wrong: Mask, suspicion: Floats, n_wrong: int) -> dict[str, float]:
     n_true = wrong.size - n_wrong
     ranks = rankdata(suspicion)
     auc = (ranks[wrong].sum() - n_wrong * (n_wrong + 1) / 2) / (n_wrong * n_true)

@@ -7,6 +7,7 @@ What they make of one row is in ``_ranking_rows``.
 # SPDX-License-Identifier: BSD-3-Clause
 
 from functools import partial
+from typing import Any
 
 from demurk.metrics._ranking_rows import (
     DEGENERATE,
@@ -21,8 +22,14 @@ from demurk.metrics._ranking_rows import (
 
 
 def ranking_loss(
-    Y, scores, *, ties="reference", degenerate="drop", observed=None, per_sample=False
-):
+    Y: Any,
+    scores: Any,
+    *,
+    ties: str = "reference",
+    degenerate: str = "drop",
+    observed: Any = None,
+    per_sample: bool = False,
+) -> Any:
     """Fraction of (relevant, irrelevant) label pairs of a row in the wrong order.
 
     Parameters
@@ -88,8 +95,14 @@ def ranking_loss(
 
 
 def average_precision(
-    Y, scores, *, ties="reference", degenerate="drop", observed=None, per_sample=False
-):
+    Y: Any,
+    scores: Any,
+    *,
+    ties: str = "reference",
+    degenerate: str = "drop",
+    observed: Any = None,
+    per_sample: bool = False,
+) -> Any:
     """Mean over relevant labels of the share of relevant ones ranked no lower.
 
     Parameters
@@ -151,8 +164,14 @@ def average_precision(
 
 
 def one_error(
-    Y, scores, *, ties="reference", degenerate="drop", observed=None, per_sample=False
-):
+    Y: Any,
+    scores: Any,
+    *,
+    ties: str = "reference",
+    degenerate: str = "drop",
+    observed: Any = None,
+    per_sample: bool = False,
+) -> Any:
     """Fraction of rows whose top-ranked label is not relevant.
 
     Parameters
@@ -209,15 +228,15 @@ def one_error(
 
 
 def coverage(
-    Y,
-    scores,
+    Y: Any,
+    scores: Any,
     *,
-    ties="reference",
-    degenerate="sklearn",
-    normalize="C-1",
-    observed=None,
-    per_sample=False,
-):
+    ties: str = "reference",
+    degenerate: str = "sklearn",
+    normalize: Any = "C-1",
+    observed: Any = None,
+    per_sample: bool = False,
+) -> Any:
     """Count the steps down the ranking of a row that meet all its relevant labels.
 
     This is the worst rank of a relevant label minus 1, by default divided by its

@@ -7,12 +7,14 @@ the rules for ties differ only in what they read off that group.
 # Authors: The demurk developers
 # SPDX-License-Identifier: BSD-3-Clause
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils import gen_batches
 
-from demurk.metrics._classification import check_scores, undefined
+from demurk.metrics._classification import Floats, Mask, check_scores, undefined
 
 __all__ = [
     "DEGENERATE",
@@ -44,7 +46,7 @@ class Ranked(NamedTuple):
     n_observed: np.ndarray  # (n,)
 
 
-def rank(truth, scores, observed):
+def rank(truth: Mask, scores: Floats, observed: Mask) -> Ranked:
     """Sort each row; equal scores by falling label index, unobserved labels last."""
     # Reversed columns and a stable sort give the higher index the better rank.
     # Scores are finite, so that inf keeps unobserved labels in a group of their own.
@@ -63,13 +65,13 @@ def rank(truth, scores, observed):
     end = np.minimum.accumulate(end, axis=1)[:, ::-1]
 
     hits = np.cumsum(relevant, axis=1)
-    above = np.take_along_axis(hits - relevant, start, axis=1)
+    above: NDArray[Any] = np.take_along_axis(hits - relevant, start, axis=1)
     inside = np.take_along_axis(hits, end, axis=1) - above
     n_observed = np.count_nonzero(observed, axis=1)
     return Ranked(relevant, start, end, above, inside, hits[:, -1], n_observed)
 
 
-def loss_rows(ranked, ties):
+def loss_rows(ranked: Ranked, ties: str) -> Floats:
     strictly = ranked.start - ranked.above
     at_least = ranked.end + 1 - ranked.above - ranked.inside
     errors = (strictly + at_least) / 2 if ties == "average" else at_least
@@ -77,7 +79,7 @@ def loss_rows(ranked, ties):
     return np.sum(errors, axis=1, where=ranked.relevant) / np.maximum(n_pairs, 1)
 
 
-def precision_rows(ranked, ties):
+def precision_rows(ranked: Ranked, ties: str) -> Floats:
     relevant, start, end, above, inside, n_relevant, _ = ranked
     position = np.arange(relevant.shape[1])
     if ties == "reference":
@@ -95,7 +97,7 @@ def precision_rows(ranked, ties):
     return np.where(n_relevant == 0, 1.0, total / np.maximum(n_relevant, 1))
 
 
-def top_rows(ranked, ties):
+def top_rows(ranked: Ranked, ties: str) -> Floats:
     size = ranked.end[:, 0] + 1
     inside = ranked.inside[:, 0]
     if ties == "reference":
@@ -105,7 +107,7 @@ def top_rows(ranked, ties):
     return 1.0 - inside / size
 
 
-def depth_rows(ranked, ties, empty, normalize):
+def depth_rows(ranked: Ranked, ties: str, empty: float, normalize: Any) -> Floats:
     relevant, start, end, _, inside, n_relevant, n_observed = ranked
     last = relevant.shape[1] - 1 - np.argmax(relevant[:, ::-1], axis=1)
     rows = np.arange(len(last))
@@ -126,8 +128,14 @@ def depth_rows(ranked, ties, empty, normalize):
 
 
 def row_values(
-    rule, Y, scores, ties, degenerate, observed, degenerate_choices=DEGENERATE
-):
+    rule: Callable[[Ranked, str], Floats],
+    Y: Any,
+    scores: Any,
+    ties: str,
+    degenerate: str,
+    observed: Any,
+    degenerate_choices: Any = DEGENERATE,
+) -> Floats:
     """Apply a rule to all rows; NaN for rows that are left out."""
     check_choice("ties", ties, TIES)
     check_choice("degenerate", degenerate, degenerate_choices)
@@ -145,7 +153,7 @@ def row_values(
     return values
 
 
-def mean_of_rows(values, name):
+def mean_of_rows(values: Floats, name: str) -> float:
     kept = ~np.isnan(values)
     if not kept.any():
         reason = "every row is degenerate or without observed labels"
@@ -153,7 +161,7 @@ def mean_of_rows(values, name):
     return float(values[kept].mean())
 
 
-def check_choice(name, value, choices):
+def check_choice(name: str, value: Any, choices: Any) -> None:
     if value not in choices:
         listed = ", ".join(repr(choice) for choice in choices)
         raise ValueError(f"{name} is {value!r}; it must be one of {listed}.")

@@ -3,6 +3,8 @@
 # Authors: The demurk developers
 # SPDX-License-Identifier: BSD-3-Clause
 
+from typing import Any
+
 from demurk.metrics._classification import hamming_loss, macro_f1, micro_f1
 from demurk.metrics._ranking import (
     average_precision,
@@ -12,7 +14,9 @@ from demurk.metrics._ranking import (
 )
 
 
-def multilabel_report(Y, Y_pred, scores, *, observed=None):
+def multilabel_report(
+    Y: Any, Y_pred: Any, scores: Any, *, observed: Any = None
+) -> dict[str, float]:
     """Compute the seven measures in the form in which higher is better.
 
     Losses appear as one minus the loss, marked by a prime, as in the tables of

@@ -9,8 +9,8 @@ import numpy as np
 from scipy.linalg import eigh
 
 from demurk.base import ScoreClassifier, as_rows
-from demurk.labels import LabelTags
 from demurk.linalg import flip_signs
+from demurk.linalg._reg import positive_ridge_of
 from demurk.linalg._ridge import CenteredRidge, FeatureBasis
 from demurk.multilabel._reml_blocks import HeadAndTail
 from demurk.utils._compat import CallbackSupportMixin, Interval, _fit_context
@@ -22,7 +22,7 @@ __all__ = ["CPLST", "PLST", "REML"]
 class CompressionClassifier(ScoreClassifier):
     """Base: linear scores, labels from one half on."""
 
-    _label_tags = LabelTags(kinds=("labels",), missing=True)
+    _label_kind = "labels"
 
     def _validate_targets(self, X, y, observed):
         """Labelled rows, their centred labels, and the mean of the labels.
@@ -35,7 +35,7 @@ class CompressionClassifier(ScoreClassifier):
         n_observed = np.maximum(np.count_nonzero(labels.observed, axis=0), 1)
         mean = labels.values.sum(axis=0) / n_observed
         targets = np.where(labels.observed, labels.values - mean, 0)
-        self.threshold_ = 0.5
+        self.thresholds_ = 0.5
         if labeled.all():
             return X, targets, mean
         return X[labeled], targets[labeled], mean
@@ -56,8 +56,9 @@ class PLST(CompressionClassifier):
     ----------
     n_components : int, default=5
         Number of components; at most that of the labels.
-    ridge : float, default=0.1
-        Penalty of the regression.
+    reg : float or str, default=0.1
+        Penalty of the regression. A string such as "rel:1e-3" stands for that share of
+        the mean diagonal of the scatter matrix of the features.
 
     Attributes
     ----------
@@ -67,7 +68,7 @@ class PLST(CompressionClassifier):
         Linear model of the labels, of rank `n_components` at most.
     intercept_ : ndarray of shape (n_labels,)
         Its intercept.
-    threshold_ : float
+    thresholds_ : float
         Score from which a label is predicted: one half.
     classes_ : ndarray of shape (n_labels,)
         Class values of a 1-D y, column names of a frame, or 0, 1, ...
@@ -105,12 +106,12 @@ class PLST(CompressionClassifier):
 
     _parameter_constraints: dict = {
         "n_components": [Interval(Integral, 1, None, closed="left")],
-        "ridge": [Interval(Real, 0, None, closed="neither")],
+        "reg": [Interval(Real, 0, None, closed="neither"), str],
     }
 
-    def __init__(self, n_components=5, *, ridge=0.1):
+    def __init__(self, n_components=5, *, reg=0.1):
         self.n_components = n_components
-        self.ridge = ridge
+        self.reg = reg
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y, observed=None):
@@ -132,7 +133,7 @@ class PLST(CompressionClassifier):
             The fitted classifier.
         """
         X, targets, mean = self._validate_targets(X, y, observed)
-        regression = CenteredRidge(X, self.ridge)
+        regression = CenteredRidge(X, self.reg)
         vectors = eigh(self._criterion(targets, regression))[1][:, ::-1]
         V = flip_signs(vectors[:, : self.n_components].T)
         coef, _ = regression.solve(targets @ V.T)
@@ -158,8 +159,9 @@ class CPLST(PLST):
     ----------
     n_components : int, default=5
         Number of components; at most that of the labels.
-    ridge : float, default=0.1
-        Penalty of the regression.
+    reg : float or str, default=0.1
+        Penalty of the regression. A string such as "rel:1e-3" stands for that share of
+        the mean diagonal of the scatter matrix of the features.
 
     Attributes
     ----------
@@ -169,7 +171,7 @@ class CPLST(PLST):
         Linear model of the labels, of rank `n_components` at most.
     intercept_ : ndarray of shape (n_labels,)
         Its intercept.
-    threshold_ : float
+    thresholds_ : float
         Score from which a label is predicted: one half.
     classes_ : ndarray of shape (n_labels,)
         Class values of a 1-D y, column names of a frame, or 0, 1, ...
@@ -187,7 +189,7 @@ class CPLST(PLST):
     Notes
     -----
     The components are the leading eigenvectors of ``(Y - M)' H (Y - M)``, where
-    ``H = X (X'X + ridge I)^-1 X'`` takes labels to their fitted values [1]_; H is never
+    ``H = X (X'X + reg I)^-1 X'`` takes labels to their fitted values [1]_; H is never
     formed. X is centred, whereas the reference code is not, which only matters if X
     has a mean.
 
@@ -226,14 +228,16 @@ class REML(CallbackSupportMixin, CompressionClassifier):
     ----------
     n_components : int, default=None
         Rank of the first part; None takes six tenths of the labels.
-    tail_ridge : float, default=0.1
-        Penalty lambda_1 of the second part.
-    ridge : float, default=0.1
-        Penalty lambda_2 of both factors of the first part.
+    tail_reg : float or str, default=0.1
+        Penalty lambda_1 of the second part; as for `reg`.
+    reg : float or str, default=0.1
+        Penalty lambda_2 of both factors of the first part. A string such as "rel:1e-3"
+        stands for that share of the mean diagonal of the scatter matrix of the
+        features.
     sparsity : float, default=0.01
         Weight lambda_3 of the absolute predictions of the second part.
     max_iter : int, default=20
-        Largest number of rounds.
+        Largest number of iterations.
     tol : float, default=1e-4
         Rounds end when the objective falls by less than this, relatively.
 
@@ -248,8 +252,8 @@ class REML(CallbackSupportMixin, CompressionClassifier):
     objective_ : ndarray of shape (n_iter_,)
         Objective after each round.
     n_iter_ : int
-        Number of rounds.
-    threshold_ : float
+        Number of iterations.
+    thresholds_ : float
         Score from which a label is predicted: one half.
     classes_ : ndarray of shape (n_labels,)
         Class values of a 1-D y, column names of a frame, or 0, 1, ...
@@ -288,8 +292,8 @@ class REML(CallbackSupportMixin, CompressionClassifier):
 
     _parameter_constraints: dict = {
         "n_components": [Interval(Integral, 1, None, closed="left"), None],
-        "tail_ridge": [Interval(Real, 0, None, closed="neither")],
-        "ridge": [Interval(Real, 0, None, closed="neither")],
+        "tail_reg": [Interval(Real, 0, None, closed="neither"), str],
+        "reg": [Interval(Real, 0, None, closed="neither"), str],
         "sparsity": [Interval(Real, 0, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
@@ -299,15 +303,15 @@ class REML(CallbackSupportMixin, CompressionClassifier):
         self,
         n_components=None,
         *,
-        tail_ridge=0.1,
-        ridge=0.1,
+        tail_reg=0.1,
+        reg=0.1,
         sparsity=0.01,
         max_iter=20,
         tol=1e-4,
     ):
         self.n_components = n_components
-        self.tail_ridge = tail_ridge
-        self.ridge = ridge
+        self.tail_reg = tail_reg
+        self.reg = reg
         self.sparsity = sparsity
         self.max_iter = max_iter
         self.tol = tol
@@ -334,12 +338,17 @@ class REML(CallbackSupportMixin, CompressionClassifier):
         rows, targets, mean = self._validate_targets(X, y, observed)
         basis = FeatureBasis(rows)
         rank = self.n_components or max(1, int(0.6 * targets.shape[1]))
+        size = len(basis.mean), basis.squares.sum()
         parts = HeadAndTail(
             basis.coordinates(rows),
             basis.squares,
             targets,
             rank,
-            (self.tail_ridge, self.ridge, self.sparsity),
+            (
+                positive_ridge_of(self.tail_reg, *size),
+                positive_ridge_of(self.reg, *size),
+                self.sparsity,
+            ),
         )
 
         def learned():

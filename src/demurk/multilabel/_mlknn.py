@@ -11,7 +11,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from demurk.base import DemurkEstimator, LabelOutputMixin
 from demurk.graph import nearest_neighbors
-from demurk.labels import LabelTags
 from demurk.utils._compat import HasMethods, Interval, StrOptions, _fit_context
 
 __all__ = ["MLkNN", "fit_posterior"]
@@ -79,7 +78,7 @@ class MLkNN(LabelOutputMixin, ClassifierMixin, DemurkEstimator):
         How neighbours are found; see
         :class:`~demurk.propagation.NoisyLabelPropagation`.
     n_jobs : int, default=None
-        Processes for the neighbour search.
+        Threads of the neighbour search; None means 1, -1 all processors.
 
     Attributes
     ----------
@@ -129,7 +128,7 @@ class MLkNN(LabelOutputMixin, ClassifierMixin, DemurkEstimator):
         ],
         "n_jobs": [Integral, None],
     }
-    _label_tags = LabelTags(kinds=("labels",), missing=True)
+    _label_kind = "labels"
 
     def __init__(
         self, n_neighbors=10, *, smoothing=1.0, neighbors="exact", n_jobs=None

@@ -9,12 +9,12 @@ from numbers import Integral, Real
 
 import numpy as np
 from joblib import effective_n_jobs
-from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from demurk.base import DemurkEstimator, LabelOutputMixin
-from demurk.honest import (
+from demurk.base import ScoreClassifier
+from demurk.multilabel._murky_members import POOLS, OwnMember, make_members
+from demurk.out_of_sample import (
     FeatureViews,
     calibrate,
     corrected_probabilities,
@@ -27,8 +27,6 @@ from demurk.honest import (
     matrix_threads,
     stack_weights,
 )
-from demurk.labels import LabelTags
-from demurk.multilabel._murky_members import POOLS, OwnMember, make_members
 from demurk.utils._compat import (
     CallbackSupportMixin,
     Interval,
@@ -40,9 +38,7 @@ from demurk.utils._progress import fit_progress
 __all__ = ["MurkyClassifier"]
 
 
-class MurkyClassifier(
-    LabelOutputMixin, CallbackSupportMixin, ClassifierMixin, DemurkEstimator
-):
+class MurkyClassifier(CallbackSupportMixin, ScoreClassifier):
     """Calibrated stack for few labels, many of them wrong: the place to start.
 
     Several kinds of forests, kernel ridge regression and sparse logistic regression are
@@ -60,12 +56,14 @@ class MurkyClassifier(
         "ksrc", "l1"). A list adds your own estimators or ``(name, estimator)`` pairs to
         the full pool, or to the pools and members that it names:
         ``["fast", ("knn", KNeighborsClassifier())]``.
-    noise : {"symmetric", "candidate"}, default="symmetric"
-        What is wrong with the labels: any entry may be flipped, or only absent labels
-        may have been given (the ones are candidates, zeros can be trusted).
+    noise : {"symmetric", "extra", "missing", "none"}, default="symmetric"
+        What is wrong with the labels: any entry may be flipped; absent labels may have
+        been given (the ones are candidates, zeros can be trusted); present labels may
+        have been left out (ones can be trusted); nothing.
     noise_rate : float, default=None
-        How often that happens, below 0.5; None estimates it. For a 1-D y, the share of
-        samples with a wrong class.
+        How often that happens, below 0.5; None estimates it. The rate of missing labels
+        must be given: :class:`~demurk.audit.LabelAudit` estimates it. For a 1-D y, the
+        share of samples with a wrong class.
     target : {"f1", "hamming"}, default="f1"
         What `predict` is good at: few errors among few labels (micro-F1), or few wrong
         entries (a label is predicted if it is more likely true than not). A 1-D y needs
@@ -73,7 +71,7 @@ class MurkyClassifier(
     n_estimators : int, default=300
         Trees of each forest.
     n_jobs : int, default=None
-        Threads, shared out between members and trees; None means 1.
+        Threads, shared out between members and trees; None means 1, -1 all processors.
     random_state : int, RandomState instance or None, default=None
         Seed of the members.
 
@@ -86,9 +84,9 @@ class MurkyClassifier(
         label are multiplied with; "mean": the mean of all labels.
     noise_rate_ : float
         Estimated or given noise rate.
-    cuts_ : dict of str to float
+    thresholds_ : dict of str to float
         For both targets, the score above which a label is predicted.
-    honest_scores_ : ndarray of shape (n_samples, n_labels)
+    out_of_sample_scores_ : ndarray of shape (n_samples, n_labels)
         Scores of the training rows from models that did not see them, on the scale of
         the noisy labels; NaN in rows without labels.
     classes_ : ndarray of shape (n_labels,)
@@ -104,7 +102,7 @@ class MurkyClassifier(
 
     Notes
     -----
-    Members and where their honest scores come from:
+    Members and where their out-of-sample scores come from:
 
     ======  ==========================================================  ==============
     rf      forest, every leaf pure                                     out of bag
@@ -132,7 +130,7 @@ class MurkyClassifier(
     there.
 
     Time: about five forests of 300 trees, ``O(n log n sqrt(D) q)`` node work each, one
-    ``O(n^3)`` eigendecomposition per kernel width with n labelled rows (above 5,000 of
+    ``O(n^3)`` eigendecomposition per kernel width with n labelled rows (above 2,000 of
     them ``O(n 1000^2)`` by the Nystroem approximation), and 12 logistic regressions per
     label. Memory: the leaves, O(trees n q), and O(n^2) for the kernels.
 
@@ -153,14 +151,15 @@ class MurkyClassifier(
 
     _parameter_constraints: dict = {
         "members": [StrOptions(set(POOLS)), list],
-        "noise": [StrOptions({"symmetric", "candidate"})],
+        "noise": [StrOptions({"symmetric", "extra", "missing", "none"})],
         "noise_rate": [Interval(Real, 0, 0.5, closed="left"), None],
         "target": [StrOptions({"f1", "hamming"})],
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
     }
-    _label_tags = LabelTags(kinds=("noisy",), missing=True)
+    _label_kind = "noisy"
+    _moves_far_rows = True
 
     def __init__(
         self,
@@ -180,11 +179,6 @@ class MurkyClassifier(
         self.n_estimators = n_estimators
         self.n_jobs = n_jobs
         self.random_state = random_state
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_label = True
-        return tags
 
     @_fit_context(prefer_skip_nested_validation=False)
     def fit(self, X, y, observed=None):
@@ -206,6 +200,7 @@ class MurkyClassifier(
             The fitted classifier.
         """
         X, labels = self._validate_fit(X, y, observed=observed)
+        self._check_rate()
         self._set_classes(labels)
         labeled = labels.labeled
         if np.count_nonzero(labeled) < 2:
@@ -231,25 +226,37 @@ class MurkyClassifier(
                 # A learner that needs complete targets sees the label's mean.
                 full = np.where(seen, Y, self._label_means)
                 views = self._views.views(X if labeled.all() else X[labeled], names)
-            honest = self._fit_members(members, views, full, seen, stage)
+            out_of_sample = self._fit_members(members, views, full, seen, stage)
             with stage("stack"):
-                scores = self._fit_stack(honest, Y, seen)
-        self.honest_scores_ = np.full(labels.values.shape, np.nan)
-        self.honest_scores_[labeled] = scores
+                scores = self._fit_stack(out_of_sample, Y, seen)
+        self.out_of_sample_scores_ = np.full(labels.values.shape, np.nan)
+        self.out_of_sample_scores_[labeled] = scores
         return self
+
+    def _check_rate(self):
+        if self.noise == "missing" and self.noise_rate is None:
+            raise ValueError(
+                "noise_rate is None with noise='missing'; give the share of present "
+                "labels that were left out, which LabelAudit estimates."
+            )
+        if self.noise == "none" and self.noise_rate:
+            raise ValueError(
+                f"noise_rate is {self.noise_rate} with noise='none'; leave it out, or "
+                "say which noise."
+            )
 
     def _fit_members(self, members, views, Y, seen, stage):
         """Fit the members beside each other, those of the user one at a time."""
         self._members = members
-        honest = {}
+        out_of_sample = {}
         fitting = self._each_member(
-            lambda name, view, member: member.fit_honest(views[view], Y, seen)
+            lambda name, view, member: member.fit_out_of_sample(views[view], Y, seen)
         )
         with closing(fitting):
             for name in members:
                 with stage(name):
-                    honest[name] = next(fitting)
-        return honest
+                    out_of_sample[name] = next(fitting)
+        return out_of_sample
 
     def _each_member(self, function):
         """Yield what a function returns for each member, computed in threads.
@@ -276,29 +283,32 @@ class MurkyClassifier(
             finally:
                 pool.shutdown(cancel_futures=True)
 
-    def _fit_stack(self, honest, Y, seen):
-        """Weights, calibration, rate and cuts; returns the calibrated honest scores."""
-        weights = stack_weights(list(honest.values()), Y, seen)
-        self.member_weights_ = dict(zip(honest, weights.tolist()))
-        stacked = sum(w * scores for w, scores in zip(weights, honest.values()))
+    def _fit_stack(self, out_of_sample, Y, seen):
+        """Weights, calibration, rate and cuts; gives the calibrated scores."""
+        weights = stack_weights(list(out_of_sample.values()), Y, seen)
+        self.member_weights_ = dict(zip(out_of_sample, weights.tolist()))
+        stacked = sum(w * scores for w, scores in zip(weights, out_of_sample.values()))
         self.calibration_ = fit_calibration(stacked, Y, seen)
         scores = calibrate(stacked, leave_one_out_means(Y, seen), self.calibration_)
         entries, given = scores[seen], Y[seen]
         # Of one class per sample, a wrong one takes any of the other places.
         places = max(len(self.classes_) - 1, 1) if self._single else 1
-        if self.noise_rate is None:
+        if self.noise == "none":
+            rate = 0.0
+        elif self.noise_rate is None:
             rate = estimate_flip_rate(entries, given)
         else:
             rate = self.noise_rate / places
         self.noise_rate_ = rate * places
-        self._rates = rate, rate if self.noise == "symmetric" else 0.0
-        self.cuts_ = {
+        extra = 0.0 if self.noise == "missing" else rate
+        self._rates = extra, 0.0 if self.noise == "extra" else rate
+        self.thresholds_ = {
             "f1": f1_cut(entries, given, len(Y), *self._rates),
             "hamming": half_cut(*self._rates),
         }
         return scores
 
-    def _score(self, X):
+    def _checked_scores(self, X):
         check_is_fitted(self)
         X = self._validate_new(X)
         views = self._views.views(X, {view for view, _ in self._members.values()})
@@ -309,25 +319,6 @@ class MurkyClassifier(
         )
         stacked = sum(scores)
         return calibrate(stacked, self._label_means, self.calibration_)
-
-    def decision_function(self, X):
-        """Scores that rank labels and samples.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
-
-        Returns
-        -------
-        scores : ndarray of shape (n_samples, n_labels) or (n_samples,)
-            Positive where `predict` gives the label; comparable between labels. For a
-            1-D y, one score per class, or the second minus the first of two.
-        """
-        scores = self._score(X)
-        if not self._single:
-            return scores - self.cuts_[self.target]
-        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
     def predict_proba(self, X):
         """Probability of each true label, corrected for the noise.
@@ -342,27 +333,10 @@ class MurkyClassifier(
         proba : ndarray of shape (n_samples, n_labels)
             Probabilities; rows sum to one only if `fit` had a 1-D y.
         """
-        return self._probabilities(self._score(X))
-
-    def predict(self, X):
-        """Labels of samples.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
-
-        Returns
-        -------
-        labels : ndarray of shape (n_samples, n_labels) or (n_samples,)
-            0/1 for each label, or one class per sample if `fit` had a 1-D y.
-        """
-        return self._decisions(self._score(X))
+        return super().predict_proba(X)
 
     def _probabilities(self, scores):
         return self._normalized(corrected_probabilities(scores, *self._rates))
 
-    def _decisions(self, scores):
-        if self._single:
-            return self.classes_[scores.argmax(axis=1)]
-        return (scores > self.cuts_[self.target]).astype(np.int64)
+    def _cuts(self, scores):
+        return self.thresholds_[self.target]

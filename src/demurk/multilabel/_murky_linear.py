@@ -10,14 +10,12 @@ from scipy.special import expit
 from sklearn.base import BaseEstimator
 from sklearn.model_selection import KFold
 
-from demurk.honest import label_means
-from demurk.utils._compat import _liblinear
+from demurk.out_of_sample import label_means
+from demurk.utils._compat import l1_logistic
 
 __all__ = ["SparseLogistic", "folds"]
 
 N_FOLDS = 5
-# Penalty L1, logistic loss; tolerance as in scikit-learn's LogisticRegression.
-SOLVER, TOLERANCE, MAX_ITER = 6, 1e-4, 1000
 
 
 def folds(n_rows, random_state):
@@ -64,8 +62,8 @@ class SparseLogistic(BaseEstimator):
     def __init__(self, random_state=None):
         self.random_state = random_state
 
-    def fit_honest(self, X, Y, observed):
-        """Fit five folds for the honest scores, then all rows.
+    def fit_out_of_sample(self, X, Y, observed):
+        """Fit five folds for the out-of-sample scores, then all rows.
 
         Parameters
         ----------
@@ -76,7 +74,7 @@ class SparseLogistic(BaseEstimator):
 
         Returns
         -------
-        honest : ndarray of shape (n_samples, n_labels)
+        out_of_sample : ndarray of shape (n_samples, n_labels)
             Out-of-fold scores.
         """
         if sparse.issparse(X):
@@ -85,12 +83,12 @@ class SparseLogistic(BaseEstimator):
             X.indices, X.indptr = X.indices.astype("i4"), X.indptr.astype("i4")
         else:
             X = np.ascontiguousarray(X, dtype=np.float64)
-        honest = np.empty(Y.shape)
+        out_of_sample = np.empty(Y.shape)
         for train, test in folds(len(Y), self.random_state):
             self._fit_labels(X[train], Y[train], observed[train])
-            honest[test] = self.predict(X[test])
+            out_of_sample[test] = self.predict(X[test])
         self._fit_labels(X, Y, observed)
-        return honest
+        return out_of_sample
 
     def _fit_labels(self, X, Y, observed):
         strengths = (0.3, 1.0) if sparse.issparse(X) else (0.03, 0.1)
@@ -110,7 +108,7 @@ class SparseLogistic(BaseEstimator):
             for k, strength in enumerate(strengths):
                 level = _without_features(part, target, strength)
                 if level is None:
-                    columns, values, level = _solve(part, target, strength, seed)
+                    columns, values, level = l1_logistic(part, target, strength, seed)
                     used[k][j] = columns, values
                 self.intercepts_[k, j] = level
         self.coefs_ = [_stacked(rows, X.shape[1]) for rows in used]
@@ -134,27 +132,6 @@ class SparseLogistic(BaseEstimator):
             product = product.toarray() if sparse.issparse(product) else product
             total = total + expit(product + intercept)
         return total / len(self.coefs_)
-
-
-def _solve(X, y, strength, seed):
-    """Features used, their coefficients, intercept; both 0 and 1 must occur in y."""
-    _liblinear.set_verbosity_wrap(0)
-    weights, _ = _liblinear.train_wrap(
-        X,
-        y,
-        sparse.issparse(X),
-        SOLVER,
-        TOLERANCE,
-        1.0,  # the constant feature whose coefficient is the intercept
-        strength,
-        np.ones(2),
-        MAX_ITER,
-        seed,
-        0.1,  # used by regression only
-        np.ones(len(y)),
-    )
-    features = np.flatnonzero(weights[0, :-1])
-    return features, weights[0, features], weights[0, -1]
 
 
 def _stacked(rows, n_features):

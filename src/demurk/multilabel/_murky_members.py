@@ -10,13 +10,13 @@ from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.ensemble import ExtraTreesRegressor, RandomForestRegressor
 from sklearn.utils import get_tags
 
-from demurk.honest import (
-    HonestForest,
+from demurk.multilabel._murky_linear import SparseLogistic, folds
+from demurk.out_of_sample import (
     LeaveOneOutKernelRidge,
+    OutOfSampleForest,
     label_means,
     leave_one_out_means,
 )
-from demurk.multilabel._murky_linear import SparseLogistic, folds
 
 __all__ = ["POOLS", "OwnMember", "make_members"]
 
@@ -76,7 +76,7 @@ def make_members(members, n_features, n_estimators, n_jobs, rng):
         else:
             name, estimator = _named(item, found)
             found[name] = "raw", OwnMember(estimator, random_state=_seed(rng))
-    forests = [m.forest for _, m in found.values() if isinstance(m, HonestForest)]
+    forests = [m.forest for _, m in found.values() if isinstance(m, OutOfSampleForest)]
     for forest in forests:
         forest.n_jobs = max(effective_n_jobs(n_jobs) // len(forests), 1)
     return found
@@ -93,7 +93,7 @@ def _forest(name, n_features, n_estimators, seed):
         bootstrap=True,
         random_state=seed,
     )
-    return view, HonestForest(forest)
+    return view, OutOfSampleForest(forest)
 
 
 def _other(name, seed):
@@ -155,7 +155,7 @@ class OwnMember(BaseEstimator):
         self.estimator = estimator
         self.random_state = random_state
 
-    def fit_honest(self, X, Y, observed):
+    def fit_out_of_sample(self, X, Y, observed):
         """Fit the estimator, and five folds unless it has out-of-bag scores.
 
         Parameters
@@ -167,27 +167,27 @@ class OwnMember(BaseEstimator):
 
         Returns
         -------
-        honest : ndarray of shape (n_samples, n_labels)
+        out_of_sample : ndarray of shape (n_samples, n_labels)
             Out-of-bag or out-of-fold scores.
         """
-        honest = None
+        out_of_sample = None
         self._fit_labels(X, Y, observed)
         unseen = [_out_of_bag(model, len(columns)) for columns, model in self.models_]
         if self.models_ and all(scores is not None for scores in unseen):
             whole = [len(scores) == len(Y) for scores in unseen]
             if all(whole):
-                honest = leave_one_out_means(Y, observed)
+                out_of_sample = leave_one_out_means(Y, observed)
                 for (columns, _), scores in zip(self.models_, unseen):
-                    honest[:, columns] = np.where(
-                        np.isfinite(scores), scores, honest[:, columns]
+                    out_of_sample[:, columns] = np.where(
+                        np.isfinite(scores), scores, out_of_sample[:, columns]
                     )
-        if honest is None:
-            honest = np.empty(Y.shape)
+        if out_of_sample is None:
+            out_of_sample = np.empty(Y.shape)
             for train, test in folds(len(Y), self.random_state):
                 self._fit_labels(X[train], Y[train], observed[train])
-                honest[test] = self.predict(X[test])
+                out_of_sample[test] = self.predict(X[test])
             self._fit_labels(X, Y, observed)
-        return honest
+        return out_of_sample
 
     def _fit_labels(self, X, Y, observed):
         self.means_ = label_means(Y, observed)

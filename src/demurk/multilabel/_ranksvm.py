@@ -9,68 +9,26 @@ from numbers import Integral, Real
 import numpy as np
 from scipy.linalg import solve_triangular
 from scipy.sparse import issparse
-from scipy.special import expit, softmax
-from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
-from demurk.base import DemurkEstimator, LabelOutputMixin
-from demurk.labels import LabelTags
-from demurk.manifold._distances import gaussian, gaussian_root, mean_distance
+from demurk.base import ScoreClassifier, linear_threshold
+from demurk.linalg._kernel import (
+    gaussian,
+    gaussian_of,
+    gaussian_product,
+    gaussian_root,
+    mean_distance,
+    mean_root,
+    squared_distances,
+)
 from demurk.multilabel._ranksvm_solver import Kernel, fit_ranking, make_pairs
 from demurk.utils._compat import Interval, StrOptions, _fit_context
 
-__all__ = ["RankSVM", "fit_cuts"]
-
-# The lowest and highest cut lie this far outside the scores of a row.
-MARGIN = 0.1
+__all__ = ["RankSVM"]
 
 
-def fit_cuts(scores, values):
-    """Linear prediction of the score from which on a label counts, from all scores.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n, q)
-        Scores of the training rows.
-    values : ndarray of shape (n, q)
-        Their labels.
-
-    Returns
-    -------
-    coef : ndarray of shape (q + 1,)
-        Weights of the scores, and the constant last.
-
-    Notes
-    -----
-    The target of a row is the cut between two of its sorted scores, or 0.1 outside
-    them, that makes the fewest mistakes; the lowest of several.
-    """
-    n = len(scores)
-    order = np.argsort(scores, axis=1, kind="stable")
-    ranked = np.take_along_axis(scores, order, axis=1)
-    relevant = np.take_along_axis(values, order, axis=1)
-    zero = np.zeros((n, 1))
-    # Above the cut everything is predicted: lost are the relevant ones below it and
-    # the irrelevant ones above it.
-    missed = np.hstack([zero, np.cumsum(relevant, axis=1)])
-    false = np.hstack([zero, np.cumsum(1 - relevant, axis=1)])
-    mistakes = missed + false[:, -1:] - false
-    cuts = np.hstack(
-        [
-            ranked[:, :1] - MARGIN,
-            (ranked[:, 1:] + ranked[:, :-1]) / 2,
-            ranked[:, -1:] + MARGIN,
-        ]
-    )
-    target = cuts[np.arange(n), mistakes.argmin(axis=1)]
-    design = np.hstack([scores, np.ones((n, 1))])
-    return np.linalg.lstsq(design, target, rcond=None)[0]
-
-
-class RankSVM(LabelOutputMixin, ClassifierMixin, DemurkEstimator):
+class RankSVM(ScoreClassifier):
     """Ranking support vector machine (Rank-SVM).
 
     Learns one score per label such that, within each sample, relevant labels score
@@ -96,12 +54,12 @@ class RankSVM(LabelOutputMixin, ClassifierMixin, DemurkEstimator):
         as the dual value proves.
     max_iter : int, default=20000
         Most products with the kernel.
-    random_state : int, RandomState instance or None, default=0
+    random_state : int, RandomState instance or None, default=None
         Draws the landmarks, and pairs of samples for the mean distance beyond them.
 
     Attributes
     ----------
-    cuts_ : ndarray of shape (n_labels + 1,)
+    thresholds_ : ndarray of shape (n_labels + 1,)
         Linear prediction of the cut from the scores, the constant last.
     duality_gap_ : float
         Difference of the primal and the dual value, as a share of the primal value.
@@ -150,8 +108,8 @@ class RankSVM(LabelOutputMixin, ClassifierMixin, DemurkEstimator):
     >>> from demurk.datasets import make_multilabel_blocks
     >>> from demurk.multilabel import RankSVM
     >>> toy = make_multilabel_blocks(300, random_state=0)
-    >>> model = make_pipeline(PCA(0.95), RankSVM()).fit(toy.data, toy.target)
-    >>> model.predict(toy.data).shape
+    >>> model = make_pipeline(PCA(0.95), RankSVM(random_state=0))
+    >>> model.fit(toy.data, toy.target).predict(toy.data).shape
     (300, 4)
     """
 
@@ -164,7 +122,8 @@ class RankSVM(LabelOutputMixin, ClassifierMixin, DemurkEstimator):
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "random_state": ["random_state"],
     }
-    _label_tags = LabelTags(kinds=("labels",), missing=True)
+    _label_kind = "labels"
+    _compares_labels = True
 
     def __init__(
         self,
@@ -175,7 +134,7 @@ class RankSVM(LabelOutputMixin, ClassifierMixin, DemurkEstimator):
         n_landmarks=2000,
         tol=1e-3,
         max_iter=20000,
-        random_state=0,
+        random_state=None,
     ):
         self.C = C
         self.kernel = kernel
@@ -184,11 +143,6 @@ class RankSVM(LabelOutputMixin, ClassifierMixin, DemurkEstimator):
         self.tol = tol
         self.max_iter = max_iter
         self.random_state = random_state
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_label = True
-        return tags
 
     @_fit_context(prefer_skip_nested_validation=False)
     def fit(self, X, y, observed=None):
@@ -240,7 +194,7 @@ class RankSVM(LabelOutputMixin, ClassifierMixin, DemurkEstimator):
                 self.intercept_ -= self.coef_ @ self._origin
         complete = seen.all(axis=1)
         rows = complete if complete.any() else np.ones(len(values), dtype=bool)
-        self.cuts_ = fit_cuts(self._scores(X[rows]), values[rows])
+        self.thresholds_ = linear_threshold(self._scores(X[rows]), values[rows] > 0)
         return self
 
     def _fit_kernel(self, X):
@@ -252,9 +206,9 @@ class RankSVM(LabelOutputMixin, ClassifierMixin, DemurkEstimator):
             return Kernel.of_features(X), lambda coef: X.T @ coef
         n = X.shape[0]
         if n <= self.n_landmarks:
-            self._centers, squares = X, euclidean_distances(X, squared=True)
-            self._set_gamma(np.sqrt(squares).sum() / max(n * (n - 1), 1))
-            return Kernel(np.exp(-self._gamma * squares)), lambda coef: coef
+            self._centers, squares = X, squared_distances(X)
+            self._set_gamma(mean_root(squares))
+            return Kernel(gaussian_of(squares, self._gamma)), lambda coef: coef
         rng = check_random_state(self.random_state)
         self._set_gamma(mean_distance(X, rng) if self.bandwidth is None else None)
         self._centers = X[np.sort(rng.permutation(n)[: self.n_landmarks])]
@@ -276,63 +230,6 @@ class RankSVM(LabelOutputMixin, ClassifierMixin, DemurkEstimator):
     def _scores(self, X):
         if self.kernel == "linear":
             return X @ self.coef_.T + self.intercept_
-        kernel = gaussian(self._centered(X), self._centers, self._gamma)
-        return kernel @ self._weights + self.intercept_
-
-    def decision_function(self, X):
-        """Scores of the labels, relative to the cut of the sample.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
-
-        Returns
-        -------
-        scores : ndarray of shape (n_samples, n_labels) or (n_samples,)
-            Positive for labels that are predicted. If `fit` had a 1-D y, the scores
-            themselves, or the difference of the two for two classes.
-        """
-        check_is_fitted(self)
-        scores = self._scores(self._validate_new(X))
-        if not self._single:
-            cut = scores @ self.cuts_[:-1] + self.cuts_[-1]
-            return scores - cut[:, None]
-        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
-
-    def predict_proba(self, X):
-        """Scores squeezed into (0, 1); they are not calibrated.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
-
-        Returns
-        -------
-        proba : ndarray of shape (n_samples, n_labels)
-            Above one half for labels that are predicted; rows sum to one only if
-            `fit` had a 1-D y.
-        """
-        scores = self.decision_function(X)
-        if scores.ndim == 1:
-            return np.column_stack([expit(-scores), expit(scores)])
-        return softmax(scores, axis=1) if self._single else expit(scores)
-
-    def predict(self, X):
-        """Labels of samples.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
-
-        Returns
-        -------
-        labels : ndarray of shape (n_samples, n_labels) or (n_samples,)
-            0/1 for each label, or one class per sample if `fit` had a 1-D y.
-        """
-        scores = self.decision_function(X)
-        if scores.ndim == 1:
-            return self.classes_[(scores > 0).astype(np.intp)]
-        return self._decide(scores) if self._single else (scores > 0).astype(np.int64)
+        X = self._centered(X)
+        product = gaussian_product(X, self._centers, self._gamma, self._weights)
+        return product + self.intercept_

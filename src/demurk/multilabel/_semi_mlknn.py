@@ -7,7 +7,6 @@ from numbers import Real
 
 import numpy as np
 
-from demurk.labels import LabelTags
 from demurk.multilabel._mlknn import MLkNN
 from demurk.propagation._noisy import PROPAGATION_CONSTRAINTS, NoisyPropagationMixin
 from demurk.utils._compat import Interval, _fit_context
@@ -41,7 +40,7 @@ class SemiSupervisedMLkNN(NoisyPropagationMixin, MLkNN):
         How neighbours are found; see
         :class:`~demurk.propagation.NoisyLabelPropagation`.
     n_jobs : int, default=None
-        Processes for the neighbour search.
+        Threads of the neighbour search; None means 1, -1 all processors.
 
     Attributes
     ----------
@@ -101,7 +100,7 @@ class SemiSupervisedMLkNN(NoisyPropagationMixin, MLkNN):
         "smoothing": [Interval(Real, 0, None, closed="left")],
         **PROPAGATION_CONSTRAINTS,
     }
-    _label_tags = LabelTags(kinds=("noisy",), missing=True)
+    _label_kind = "noisy"
 
     def __init__(
         self,

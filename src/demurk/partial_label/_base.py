@@ -10,14 +10,12 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from demurk.base import DemurkEstimator
-from demurk.labels import LabelTags
 
 __all__ = [
     "CandidateClassifier",
     "DecisionMixin",
     "LinearCandidateClassifier",
     "informative_rows",
-    "project_simplex",
     "uniform_confidences",
 ]
 
@@ -29,7 +27,8 @@ class CandidateClassifier(ClassifierMixin, DemurkEstimator):
     class is predicted, the first one on ties, and never one that was no candidate.
     """
 
-    _label_tags = LabelTags(kinds=("candidates",), missing=True)
+    _label_kind = "candidates"
+    _moves_far_rows = True
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -153,36 +152,3 @@ def informative_rows(candidates):
 def uniform_confidences(candidates):
     """Equal confidence in all candidates of a sample."""
     return candidates / candidates.sum(axis=1, keepdims=True)
-
-
-def project_simplex(points, mask):
-    """Nearest point, row by row, of the simplex over the entries of a mask.
-
-    Parameters
-    ----------
-    points : ndarray of shape (n, q)
-        Rows to project; entries outside the mask are not looked at.
-    mask : ndarray of shape (n, q), bool
-        Entries that may be positive, at least one in each row.
-
-    Returns
-    -------
-    projected : ndarray of shape (n, q)
-        Non-negative, zero outside the mask, rows sum to one.
-
-    Notes
-    -----
-    The projection subtracts one number from all entries of a row and cuts at zero.
-    Entries below the number that gives the others the sum one are dropped until there
-    are none. Time O(n q) a round; a few are usual, as many as there are candidates the
-    most.
-    """
-    values = np.where(mask, points, 0.0)
-    positive = np.broadcast_to(mask, points.shape).astype(np.float64)
-    while True:
-        excess = np.einsum("ij,ij->i", values, positive) - 1
-        shift = (excess / np.einsum("ij->i", positive))[:, None]
-        kept = positive * (values > shift)
-        if np.array_equal(kept, positive):
-            return positive * (values - shift)
-        positive = kept

@@ -46,7 +46,7 @@ class CLPL(CallbackSupportMixin, LinearCandidateClassifier):
     intercept_ : ndarray of shape (n_classes,)
         Intercepts.
     n_iter_ : int
-        Number of steps taken.
+        Number of iterations.
     classes_ : ndarray of shape (n_classes,)
         Class values of a 1-D y, column names of a frame, or 0, 1, ...
     n_features_in_ : int

@@ -11,9 +11,9 @@ from scipy.sparse import csr_array, issparse
 from sklearn.preprocessing import normalize
 
 from demurk.graph import nearest_neighbors
+from demurk.graph._reconstruction import neighbor_products, reconstruction_graph
 from demurk.linalg import solve_nonnegative
 from demurk.partial_label._base import CandidateClassifier, uniform_confidences
-from demurk.partial_label._products import neighbor_products, weight_graph
 from demurk.utils._compat import (
     CallbackSupportMixin,
     Interval,
@@ -54,11 +54,11 @@ class IPAL(CallbackSupportMixin, CandidateClassifier):
     neighbors : {"exact", "approx"}, default="exact"
         How neighbours are found; see :func:`~demurk.graph.nearest_neighbors`.
     n_jobs : int, default=None
-        Threads of the neighbour search; None uses all that OpenMP offers.
+        Threads of the neighbour search; None means 1, -1 all processors.
 
     Attributes
     ----------
-    confidences_ : ndarray of shape (n_samples, n_classes)
+    label_distributions_ : ndarray of shape (n_samples, n_classes)
         Confidence in each candidate of the training samples, corrected for the sizes
         of the classes: rows sum to one and are zero outside the candidates.
     labels_ : ndarray of shape (n_samples,)
@@ -169,8 +169,8 @@ class IPAL(CallbackSupportMixin, CandidateClassifier):
                 confidences, self.n_iter_ = propagate_candidates(
                     graph, candidates, self.alpha, self.max_iter
                 )
-        self.confidences_ = correct_mass(confidences, candidates)
-        self._codes = self.confidences_.argmax(axis=1)
+        self.label_distributions_ = correct_mass(confidences, candidates)
+        self._codes = self.label_distributions_.argmax(axis=1)
         self.labels_ = self.classes_[self._codes]
         return self
 
@@ -199,28 +199,6 @@ class IPAL(CallbackSupportMixin, CandidateClassifier):
         )
 
 
-def reconstruction_graph(X, indices):
-    """Non-negative weights that rebuild each sample, rows scaled to sum one.
-
-    Parameters
-    ----------
-    X : {ndarray, csr_array} of shape (n, d)
-        Samples.
-    indices : ndarray of shape (n, k)
-        Their neighbours.
-
-    Returns
-    -------
-    graph : csr_array of shape (n, n)
-        Weights; a row that nothing rebuilds is zero.
-    """
-    weights = np.empty(indices.shape)
-    for rows, gram, cross, _ in neighbor_products(X, indices):
-        weights[rows] = solve_nonnegative(gram, cross)
-    total = weights.sum(axis=1, keepdims=True)
-    return weight_graph(indices, weights / np.where(total > 0, total, 1))
-
-
 def propagate_candidates(graph, candidates, alpha, max_iter):
     """Pull confidences towards those of the neighbours until they settle.
 
@@ -233,14 +211,14 @@ def propagate_candidates(graph, candidates, alpha, max_iter):
     alpha : float
         Share of the neighbours, below 1.
     max_iter : int
-        Largest number of steps.
+        Largest number of iterations.
 
     Returns
     -------
     confidences : ndarray of shape (n, q)
         Rows sum to one and are zero outside the candidates.
     n_iter : int
-        Number of steps.
+        Number of iterations.
     """
     confidences = uniform_confidences(candidates)
     rows, columns = np.nonzero(candidates)

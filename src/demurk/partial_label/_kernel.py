@@ -11,15 +11,19 @@ the fitted values are simply P - r A. One Cholesky factor serves all targets.
 from numbers import Integral, Real
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve, eigh
-from sklearn.metrics.pairwise import euclidean_distances
-from sklearn.utils import check_random_state, gen_batches
+from scipy.linalg import cho_factor, cho_solve
+from sklearn.utils import check_random_state
 
-from demurk.partial_label._base import (
-    CandidateClassifier,
-    DecisionMixin,
-    project_simplex,
+from demurk.linalg import project_simplex
+from demurk.linalg._kernel import (
+    gaussian_of,
+    gaussian_product,
+    mean_root,
+    nystroem_map,
+    squared_distances,
 )
+from demurk.linalg._ridge import CenteredRidge
+from demurk.partial_label._base import CandidateClassifier, DecisionMixin
 from demurk.utils._compat import Interval
 
 __all__ = ["KERNEL_CONSTRAINTS", "KernelCandidateClassifier", "fit_kernel_ridge"]
@@ -27,7 +31,6 @@ __all__ = ["KERNEL_CONSTRAINTS", "KernelCandidateClassifier", "fit_kernel_ridge"
 # Beyond so many rows a dense kernel matrix is 800 MB and its factor takes minutes.
 MAX_KERNEL_ROWS = 10_000
 DEFAULT_LANDMARKS = 1000
-CHUNK_NUMBERS = 2**22
 
 KERNEL_CONSTRAINTS: dict = {
     "reg": [Interval(Real, 0, None, closed="neither")],
@@ -67,10 +70,9 @@ def fit_kernel_ridge(X, reg, *, bandwidth=None, n_landmarks=None, random_state=N
     if n_landmarks < n:
         rng = check_random_state(random_state)
         centers = X[np.sort(rng.permutation(n)[:n_landmarks])]
-    squared = _squared_distances(centers, centers)
-    np.fill_diagonal(squared, 0)
-    bandwidth = _mean_root(squared) if bandwidth is None else bandwidth
-    kernel = _gaussian(squared, bandwidth)
+    squared = squared_distances(centers)
+    bandwidth = (mean_root(squared) or 1.0) if bandwidth is None else bandwidth
+    kernel = gaussian_of(squared, gamma_of(bandwidth))
     if centers is X:
         return ExactRidge(centers, kernel, bandwidth, reg)
     return NystroemRidge(X, centers, kernel, bandwidth, reg)
@@ -107,54 +109,23 @@ class NystroemRidge:
 
     def __init__(self, X, centers, kernel, bandwidth, reg):
         self.centers, self.bandwidth = centers, bandwidth
-        values, vectors = eigh(kernel)
-        kept = values > 1e-10 * values[-1]
-        self.map = vectors[:, kept] / np.sqrt(values[kept])
-        self.features = np.concatenate(
-            [block @ self.map for block in kernel_blocks(X, centers, bandwidth)]
-        )
-        self.mean = self.features.mean(axis=0)
-        self.features -= self.mean
-        scatter = self.features.T @ self.features
-        scatter.flat[:: len(scatter) + 1] += reg
-        self.factor = cho_factor(scatter, lower=True, overwrite_a=True)
-
-    def _primal(self, targets):
-        return cho_solve(self.factor, self.features.T @ targets, check_finite=False)
+        self.map = nystroem_map(kernel)
+        features = gaussian_product(X, centers, gamma_of(bandwidth), self.map)
+        self.ridge = CenteredRidge(features, reg)
 
     def fitted(self, targets):
         """Values of the regression at the training samples."""
-        return self.features @ self._primal(targets) + targets.mean(axis=0)
+        return self.ridge.fitted(*self.ridge.solve(targets))
 
     def solution(self, targets):
         """Weights of the centres and intercepts."""
-        primal = self._primal(targets)
-        return self.map @ primal, targets.mean(axis=0) - self.mean @ primal
+        coef, intercept = self.ridge.solve(targets)
+        return self.map @ coef.T, intercept
 
 
-def _squared_distances(A, B):
-    distances = euclidean_distances(A, B, squared=True)
-    return distances.astype(np.float64, copy=False)
-
-
-def _mean_root(squared):
-    """Mean distance of two different rows; 1 if there are none."""
-    n = len(squared)
-    rows = gen_batches(n, max(1, CHUNK_NUMBERS // n))
-    total = sum(np.sqrt(squared[block]).sum() for block in rows)
-    return total / (n * (n - 1)) if total > 0 else 1.0
-
-
-def _gaussian(squared, bandwidth):
-    """Turn squared distances into the kernel, in place."""
-    squared *= -0.5 / bandwidth**2
-    return np.exp(squared, out=squared)
-
-
-def kernel_blocks(X, centers, bandwidth):
-    """Rows of the kernel between X and the centres, a block at a time."""
-    for rows in gen_batches(X.shape[0], max(1, CHUNK_NUMBERS // centers.shape[0])):
-        yield _gaussian(_squared_distances(X[rows], centers), bandwidth)
+def gamma_of(bandwidth):
+    """The factor of the squared distance that a width stands for."""
+    return 0.5 / bandwidth**2
 
 
 class KernelCandidateClassifier(DecisionMixin, CandidateClassifier):
@@ -180,14 +151,14 @@ class KernelCandidateClassifier(DecisionMixin, CandidateClassifier):
             "intercept_": intercept,
             "_centers": ridge.centers,
             "bandwidth_": float(ridge.bandwidth),
-            "confidences_": confidences,
+            "label_distributions_": confidences,
             "labels_": self.classes_[confidences.argmax(axis=1)],
             "n_iter_": n_iter,
         }
 
     def _scores(self, X):
-        blocks = kernel_blocks(X, self._centers, self.bandwidth_)
-        scores = np.concatenate([block @ self.dual_coef_ for block in blocks])
+        gamma = gamma_of(self.bandwidth_)
+        scores = gaussian_product(X, self._centers, gamma, self.dual_coef_)
         return scores + self.intercept_
 
     def _probabilities(self, scores):

@@ -11,10 +11,10 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 from sklearn.preprocessing import normalize
 
 from demurk.graph import nearest_neighbors
-from demurk.linalg import solve_simplex
-from demurk.partial_label._base import project_simplex, uniform_confidences
+from demurk.graph._reconstruction import difference_products, weight_graph
+from demurk.linalg import project_simplex, solve_simplex
+from demurk.partial_label._base import uniform_confidences
 from demurk.partial_label._kernel import KERNEL_CONSTRAINTS, KernelCandidateClassifier
-from demurk.partial_label._products import difference_products, weight_graph
 from demurk.utils._compat import CallbackSupportMixin, Interval, _fit_context
 from demurk.utils._progress import fit_progress
 
@@ -53,15 +53,15 @@ class PLAGGD(CallbackSupportMixin, KernelCandidateClassifier):
         random, at most 10,000. None takes all of up to 10,000 samples, and 1,000 of
         more (Nyström approximation).
     max_iter : int, default=10
-        Number of turns.
+        Number of iterations.
     random_state : int, RandomState instance or None, default=None
         Seed of the draw of centres.
     n_jobs : int, default=None
-        Threads of the neighbour search; None uses all that OpenMP offers.
+        Threads of the neighbour search; None means 1, -1 all processors.
 
     Attributes
     ----------
-    confidences_ : ndarray of shape (n_samples, n_classes)
+    label_distributions_ : ndarray of shape (n_samples, n_classes)
         Confidence in each candidate of the training samples: rows sum to one and are
         zero outside the candidates.
     labels_ : ndarray of shape (n_samples,)
@@ -73,7 +73,7 @@ class PLAGGD(CallbackSupportMixin, KernelCandidateClassifier):
     bandwidth_ : float
         Bandwidth of the kernel.
     n_iter_ : int
-        Number of turns taken.
+        Number of iterations.
     classes_ : ndarray of shape (n_classes,)
         Class values of a 1-D y, column names of a frame, or 0, 1, ...
     n_features_in_ : int

@@ -13,8 +13,8 @@ from sklearn.svm import SVC
 from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
+from demurk.linalg._kernel import gaussian_product
 from demurk.partial_label._base import CandidateClassifier, DecisionMixin
-from demurk.partial_label._kernel import kernel_blocks
 from demurk.utils._compat import HasMethods, Interval, _fit_context
 
 __all__ = ["PLECOC"]
@@ -52,7 +52,8 @@ class PLECOC(DecisionMixin, CandidateClassifier):
     max_draws : int, default=2000
         Splits examined at most.
     n_jobs : int, default=None
-        Processes in which the binary classifiers are fitted.
+        Threads in which the binary classifiers are fitted; None means 1, -1 all
+        processors.
     random_state : int, RandomState instance or None, default=None
         Seed of the splits.
 
@@ -167,8 +168,9 @@ class PLECOC(DecisionMixin, CandidateClassifier):
         positive, negative = _sides(candidates[:, self._possible], codes)
         model = self.estimator
         if model is None:
-            model = SVC(C=1, kernel="rbf", gamma="auto")
-        self.estimators_ = Parallel(n_jobs=self.n_jobs)(
+            # Without a seed it takes one from numpy's global state, for nothing.
+            model = SVC(C=1, kernel="rbf", gamma="auto", random_state=0)
+        self.estimators_ = Parallel(n_jobs=self.n_jobs, prefer="threads")(
             delayed(_fit_split)(clone(model), X, positive[:, t], negative[:, t])
             for t in range(len(codes))
         )
@@ -223,9 +225,7 @@ class PLECOC(DecisionMixin, CandidateClassifier):
             decisions = np.column_stack(columns)
         else:
             centers, weights, intercepts = self._machines
-            width = np.sqrt(X.shape[1] / 2)  # of the kernel with gamma = 1 / D
-            blocks = kernel_blocks(X, centers, width)
-            decisions = np.concatenate([block @ weights for block in blocks])
+            decisions = gaussian_product(X, centers, 1 / X.shape[1], weights)
             decisions += intercepts
         return np.clip(decisions, -MAX_DECISION, MAX_DECISION)
 

@@ -39,12 +39,12 @@ class PLkNN(CandidateClassifier):
         the distance, where duplicates of the sample silence all others.
     vote : {"indicator", "confidence"}, default="indicator"
         "indicator": one vote for each candidate. "confidence": one vote, split evenly
-        over the candidates or as the `confidences` given to `fit` say.
+        over the candidates or as the `label_distributions` given to `fit` say.
     neighbors : {"exact", "approx"} or transformer, default="exact"
         How neighbours are found; see
         :class:`~demurk.propagation.NoisyLabelPropagation`.
     n_jobs : int, default=None
-        Threads of the neighbour search; None uses all that OpenMP offers.
+        Threads of the neighbour search; None means 1, -1 all processors.
 
     Attributes
     ----------
@@ -58,14 +58,15 @@ class PLkNN(CandidateClassifier):
     See Also
     --------
     IPAL : Disambiguates the candidates before neighbours are asked.
-    demurk.projection.CENDA : A reducer whose `confidences_` can be the votes.
+    demurk.projection.CENDA : A reducer whose `label_distributions_` can be the votes.
 
     Notes
     -----
     The rule of [1]_ with k = 10 as in the CENDA paper. A sample with all classes as
     candidates, or without labels, votes for everything: it is left out of the search,
-    unless `confidences` tell more about it. With a single neighbour the "hb" weight
-    would be zero for all classes; one is used there and where all distances are zero.
+    unless `label_distributions` tell more about it. With a single neighbour the "hb"
+    weight would be zero for all classes; one is used there and where all distances are
+    zero.
 
     A Matlab routine in circulation asks for k + 1 neighbours of a test sample, drops
     the nearest one and weighs the others with the distances of the first k. On Lost
@@ -119,7 +120,7 @@ class PLkNN(CandidateClassifier):
         self.n_jobs = n_jobs
 
     @_fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X, y, confidences=None, observed=None):
+    def fit(self, X, y, label_distributions=None, observed=None):
         """Keep the training samples and what they vote for.
 
         Parameters
@@ -130,10 +131,10 @@ class PLkNN(CandidateClassifier):
             Candidate sets: 1 for a candidate, 0 for a class that is excluded, -1 where
             that is not known, which makes the class a candidate too. A 1-D y gives
             each sample its one class, -1 for any.
-        confidences : array-like of shape (n_samples, n_classes), default=None
+        label_distributions : array-like of shape (n_samples, n_classes), default=None
             Votes of the samples with ``vote="confidence"``, for example the
-            `confidences_` of :class:`~demurk.projection.CENDA`. None splits a vote
-            evenly over the candidates.
+            `label_distributions_` of :class:`~demurk.projection.CENDA`. None splits a
+            vote evenly over the candidates.
         observed : array-like of bool of shape (n_samples,) or \
                 (n_samples, n_classes), default=None
             What was observed, when y is sparse; overrides -1.
@@ -144,8 +145,8 @@ class PLkNN(CandidateClassifier):
             The fitted classifier.
         """
         X, candidates = self._validate_candidates(X, y, observed)
-        if confidences is not None:
-            votes = self._check_confidences(confidences, candidates.shape)
+        if label_distributions is not None:
+            votes = self._check_distributions(label_distributions, candidates.shape)
         else:
             rows = informative_rows(candidates)
             if rows.any() and not rows.all():  # none: there is one class only
@@ -156,22 +157,24 @@ class PLkNN(CandidateClassifier):
         self._fit_X, self._votes = X, votes
         return self
 
-    def _check_confidences(self, confidences, shape):
+    def _check_distributions(self, label_distributions, shape):
         if self.vote != "confidence":
             raise ValueError(
-                "confidences were given, but vote='indicator' does not use them: set "
-                "vote='confidence' or leave them out."
+                "label_distributions were given, but vote='indicator' does not use "
+                "them: set vote='confidence' or leave them out."
             )
-        votes = check_array(confidences, dtype=np.float64, input_name="confidences")
+        votes = check_array(
+            label_distributions, dtype=np.float64, input_name="label_distributions"
+        )
         if votes.shape != shape:
             raise ValueError(
-                f"confidences have shape {votes.shape}, but one value for each sample "
-                f"and class is needed, shape {shape}."
+                f"label_distributions have shape {votes.shape}, but one value for each "
+                f"sample and class is needed, shape {shape}."
             )
         wrong = np.flatnonzero((votes < 0).any(axis=1) | (votes.sum(axis=1) == 0))
         if wrong.size:
             raise ValueError(
-                f"Row {wrong[0]} of confidences is negative somewhere or zero "
+                f"Row {wrong[0]} of label_distributions is negative somewhere or zero "
                 "everywhere: give non-negative values with a positive sum."
             )
         return votes

@@ -36,7 +36,7 @@ class PLSVM(CallbackSupportMixin, LinearCandidateClassifier):
         Whether to learn an intercept for each class, penalised like the weights; the
         original has none.
     max_iter : int, default=1000
-        Largest number of steps over all samples.
+        Largest number of iterations over all samples.
     tol : float, default=1e-4
         The steps end when 50 of them lower the objective by less than this share.
 
@@ -49,7 +49,7 @@ class PLSVM(CallbackSupportMixin, LinearCandidateClassifier):
     objective_ : ndarray
         Objective of the averaged weights after every 50 steps.
     n_iter_ : int
-        Number of steps taken.
+        Number of iterations.
     classes_ : ndarray of shape (n_classes,)
         Class values of a 1-D y, column names of a frame, or 0, 1, ...
     n_features_in_ : int

@@ -7,7 +7,8 @@ from numbers import Integral, Real
 
 import numpy as np
 
-from demurk.partial_label._base import project_simplex, uniform_confidences
+from demurk.linalg import project_simplex
+from demurk.partial_label._base import uniform_confidences
 from demurk.partial_label._kernel import KERNEL_CONSTRAINTS, KernelCandidateClassifier
 from demurk.utils._compat import (
     CallbackSupportMixin,
@@ -76,7 +77,7 @@ class SURE(CallbackSupportMixin, KernelCandidateClassifier):
         random, at most 10,000. None takes all of up to 10,000 samples, and 1,000 of
         more (Nyström approximation).
     max_iter : int, default=100
-        Largest number of turns.
+        Largest number of iterations.
     tol : float, default=1e-3
         The turns end when the confidences change by less than this: the root mean
         square over samples of the distance moved.
@@ -85,7 +86,7 @@ class SURE(CallbackSupportMixin, KernelCandidateClassifier):
 
     Attributes
     ----------
-    confidences_ : ndarray of shape (n_samples, n_classes)
+    label_distributions_ : ndarray of shape (n_samples, n_classes)
         Confidence in each candidate of the training samples: rows sum to one and are
         zero outside the candidates.
     labels_ : ndarray of shape (n_samples,)
@@ -99,7 +100,7 @@ class SURE(CallbackSupportMixin, KernelCandidateClassifier):
     objective_ : ndarray of shape (n_iter_,)
         Objective after the regression of each turn; it never increases from "uniform".
     n_iter_ : int
-        Number of turns taken.
+        Number of iterations.
     classes_ : ndarray of shape (n_classes,)
         Class values of a 1-D y, column names of a frame, or 0, 1, ...
     n_features_in_ : int

@@ -7,12 +7,10 @@ from dataclasses import dataclass
 from numbers import Real
 
 import numpy as np
-from scipy.linalg import lstsq
 from scipy.sparse import csr_array, hstack, issparse
 from sklearn.utils import gen_batches
 
-from demurk.base import ScoreClassifier, as_rows
-from demurk.labels import LabelTags
+from demurk.base import CUT_MARGIN, ScoreClassifier, as_rows, linear_threshold
 from demurk.utils._compat import Interval, StrOptions
 
 __all__ = [
@@ -20,19 +18,15 @@ __all__ = [
     "LinearPartialMultiLabelClassifier",
     "PartialMultiLabelClassifier",
     "TrainingRows",
-    "best_cuts",
     "cardinality_threshold",
     "dealt",
     "kept_candidates",
     "label_order",
-    "linear_threshold",
     "on_candidates",
     "product_on",
     "with_constant",
 ]
 
-# How far a cut lies beyond all scores, where it must.
-END = 0.1
 # Numbers that a product on candidates holds at a time.
 CHUNK_NUMBERS = 2**20
 
@@ -87,7 +81,8 @@ class PartialMultiLabelClassifier(ScoreClassifier):
     A method has a parameter `threshold`, and ends its `fit` with `_set_results`.
     """
 
-    _label_tags = LabelTags(kinds=("multi_candidates",), missing=True)
+    _label_kind = "extra"
+    _moves_far_rows = True
 
     def _validate_candidates(self, X, y, observed):
         """Check X and y once per fit.
@@ -122,8 +117,9 @@ class PartialMultiLabelClassifier(ScoreClassifier):
         data : TrainingRows
             What was learned from.
         """
-        self.noise_scores_ = data.on_all_rows(1 - confidences)
-        self.threshold_ = self._threshold(scores, confidences, data.candidates)
+        noise = data.on_all_rows(1 - confidences)
+        self.noise_scores_ = noise[:, : len(self.classes_)]
+        self.thresholds_ = self._threshold(scores, confidences, data.candidates)
         return self
 
     def _threshold(self, scores, confidences, candidates):
@@ -208,62 +204,9 @@ def cardinality_threshold(scores, n_labels):
     """
     n_below = scores.size - n_labels
     if n_below <= 0:
-        return float(scores.min() - END)
+        return float(scores.min() - CUT_MARGIN)
     flat = np.partition(scores, (n_below - 1, n_below), axis=None)
     return float((flat[n_below - 1] + flat[n_below]) / 2)
-
-
-def best_cuts(scores, labels):
-    """Cut of each row that puts the fewest labels on the wrong side.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n, q)
-        Scores.
-    labels : ndarray of shape (n, q), bool
-        Labels that should be above the cut.
-
-    Returns
-    -------
-    cuts : ndarray of shape (n,)
-        Midpoint between two neighbouring scores, or 0.1 beyond the ends; the lowest
-        of those that are equally good.
-    """
-    order = np.argsort(scores, axis=1, kind="stable")
-    ordered = np.take_along_axis(scores, order, axis=1)
-    wanted = np.take_along_axis(labels, order, axis=1)
-    # With the cut after the first m scores: wanted ones below, others above.
-    below = np.cumsum(wanted, axis=1)
-    above = np.cumsum(~wanted[:, ::-1], axis=1)[:, ::-1]
-    mistakes = np.empty((len(scores), scores.shape[1] + 1), dtype=np.intp)
-    mistakes[:, 0], mistakes[:, -1] = above[:, 0], below[:, -1]
-    mistakes[:, 1:-1] = below[:, :-1] + above[:, 1:]
-    points = np.empty(mistakes.shape)
-    points[:, 0], points[:, -1] = ordered[:, 0] - END, ordered[:, -1] + END
-    points[:, 1:-1] = (ordered[:, :-1] + ordered[:, 1:]) / 2
-    # A midpoint of two equal scores separates nothing.
-    mistakes[:, 1:-1][ordered[:, :-1] == ordered[:, 1:]] = scores.shape[1] + 1
-    return points[np.arange(len(points)), mistakes.argmin(axis=1)]
-
-
-def linear_threshold(scores, labels):
-    """Cut of a row as a linear function of its scores, by least squares.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n, q)
-        Scores of the training rows.
-    labels : ndarray of shape (n, q), bool
-        Labels believed to be true; never the hidden truth.
-
-    Returns
-    -------
-    weights : ndarray of shape (q + 1,)
-        Weight of each score, and the intercept.
-    """
-    design = np.column_stack([scores, np.ones(len(scores))])
-    # Scores of a ranking sum to zero in each row; the shortest weights are taken.
-    return lstsq(design, best_cuts(scores, labels), cond=1e-8)[0]
 
 
 def label_order(X, candidates):

@@ -14,11 +14,10 @@ from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils import check_random_state
 
 from demurk.graph import nearest_neighbors
-from demurk.linalg import block_cg
+from demurk.graph._reconstruction import reconstruction_graph
+from demurk.linalg import block_cg, project_simplex
 from demurk.linalg._admm import admm
 from demurk.linalg._ridge import CenteredRidge
-from demurk.partial_label._base import project_simplex
-from demurk.partial_label._ipal import reconstruction_graph
 from demurk.partial_multilabel._base import (
     THRESHOLD,
     PartialMultiLabelClassifier,
@@ -60,9 +59,11 @@ class DRAMA(CallbackSupportMixin, PartialMultiLabelClassifier):
         A candidate has at least minus this confidence (delta_1).
     other_margin : float, default=0.5
         Any other label has at most minus this confidence (delta_2).
-    ridge : float, default=1.0
-        Penalty of the linear model from which boosting starts.
-    n_rounds : int, default=10
+    reg : float or str, default=1.0
+        Penalty of the linear model from which boosting starts. A string such as
+        "rel:1e-3" stands for that share of the mean diagonal of the scatter matrix of
+        the features.
+    n_estimators : int, default=10
         Number of trees.
     max_depth : int, default=5
         Depth of a tree.
@@ -76,13 +77,13 @@ class DRAMA(CallbackSupportMixin, PartialMultiLabelClassifier):
     neighbors : {"exact", "approx"}, default="exact"
         How neighbours are found.
     n_jobs : int, default=None
-        Processes for the neighbour search.
-    random_state : int, RandomState instance or None, default=0
+        Threads of the neighbour search; None means 1, -1 all processors.
+    random_state : int, RandomState instance or None, default=None
         Seed of the trees, for splits that are equally good.
 
     Attributes
     ----------
-    confidences_ : ndarray of shape (n_labeled, n_labels)
+    label_distributions_ : ndarray of shape (n_labeled, n_labels)
         Confidences in the labels of the labelled samples.
     noise_scores_ : csr_array of shape (n_samples, n_labels)
         How suspect each candidate is: one minus its confidence.
@@ -92,9 +93,9 @@ class DRAMA(CallbackSupportMixin, PartialMultiLabelClassifier):
         Its intercept.
     trees_ : list of DecisionTreeRegressor
         Trees, in the order of the rounds.
-    steps_ : ndarray of shape (n_rounds,)
+    tree_weights_ : ndarray of shape (n_estimators,)
         Factor of each tree.
-    threshold_ : float or ndarray of shape (n_labels + 1,)
+    thresholds_ : float or ndarray of shape (n_labels + 1,)
         The cut, or weights of the scores and an intercept.
     residuals_ : ndarray of shape (n_iter_, 2)
         Relative primal and dual residual of every iteration.
@@ -135,11 +136,11 @@ class DRAMA(CallbackSupportMixin, PartialMultiLabelClassifier):
     Examples
     --------
     >>> from demurk.datasets import make_multilabel_blocks
-    >>> from demurk.labels import add_noisy_labels
+    >>> from demurk.labels import add_extra_labels
     >>> from demurk.partial_multilabel import DRAMA
     >>> toy = make_multilabel_blocks(200, random_state=0)
-    >>> candidates = add_noisy_labels(toy.target, random_state=0).labels
-    >>> DRAMA().fit(toy.data, candidates).predict(toy.data).shape
+    >>> candidates = add_extra_labels(toy.target, random_state=0).labels
+    >>> DRAMA(random_state=0).fit(toy.data, candidates).predict(toy.data).shape
     (200, 4)
     """
 
@@ -147,8 +148,8 @@ class DRAMA(CallbackSupportMixin, PartialMultiLabelClassifier):
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         "candidate_margin": [Interval(Real, 0, None, closed="left")],
         "other_margin": [Interval(Real, 0, None, closed="left")],
-        "ridge": [Interval(Real, 0, None, closed="neither")],
-        "n_rounds": [Interval(Integral, 0, None, closed="left")],
+        "reg": [Interval(Real, 0, None, closed="neither"), str],
+        "n_estimators": [Interval(Integral, 0, None, closed="left")],
         "max_depth": [Interval(Integral, 1, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
@@ -164,21 +165,21 @@ class DRAMA(CallbackSupportMixin, PartialMultiLabelClassifier):
         *,
         candidate_margin=0.01,
         other_margin=0.5,
-        ridge=1.0,
-        n_rounds=10,
+        reg=1.0,
+        n_estimators=10,
         max_depth=5,
         max_iter=200,
         tol=1e-5,
         threshold=0.0,
         neighbors="exact",
         n_jobs=None,
-        random_state=0,
+        random_state=None,
     ):
         self.n_neighbors = n_neighbors
         self.candidate_margin = candidate_margin
         self.other_margin = other_margin
-        self.ridge = ridge
-        self.n_rounds = n_rounds
+        self.reg = reg
+        self.n_estimators = n_estimators
         self.max_depth = max_depth
         self.max_iter = max_iter
         self.tol = tol
@@ -231,8 +232,9 @@ class DRAMA(CallbackSupportMixin, PartialMultiLabelClassifier):
                 )
             with stage("boosting"):
                 scores = self._in_place(self._boost(rows, smooth.B))
-        self.confidences_, self.n_iter_ = self._in_place(smooth.B), len(self.residuals_)
-        confidences = on_candidates(self.confidences_, data.candidates)
+        self.label_distributions_ = self._in_place(smooth.B)
+        self.n_iter_ = len(self.residuals_)
+        confidences = on_candidates(self.label_distributions_, data.candidates)
         return self._set_results(scores, confidences, data)
 
     def _in_place(self, values):
@@ -252,13 +254,13 @@ class DRAMA(CallbackSupportMixin, PartialMultiLabelClassifier):
     def _boost(self, X, targets):
         """Fit the linear model and the trees; return the scores of the rows."""
         rng = check_random_state(self.random_state)
-        model = CenteredRidge(X, self.ridge)
+        model = CenteredRidge(X, self.reg)
         coef, intercept = model.solve(targets)
         self.coef_ = self._in_place(coef.T).T
         self.intercept_ = self._in_place(intercept[np.newaxis])[0]
         scores = model.fitted(coef, intercept)
         self.trees_, steps = [], []
-        for _ in range(self.n_rounds):
+        for _ in range(self.n_estimators):
             tree = DecisionTreeRegressor(max_depth=self.max_depth, random_state=rng)
             design, rest = beside(X, scores), targets - scores
             found = tree.fit(design, rest).predict(design).reshape(scores.shape)
@@ -267,13 +269,13 @@ class DRAMA(CallbackSupportMixin, PartialMultiLabelClassifier):
             scores = scores + step * found
             self.trees_.append(tree)
             steps.append(step)
-        self.steps_ = np.array(steps)
+        self.tree_weights_ = np.array(steps)
         return scores
 
     def _scores(self, X):
         X = normalize(X)
         scores = (X @ self.coef_.T + self.intercept_)[:, self._order]
-        for tree, step in zip(self.trees_, self.steps_):
+        for tree, step in zip(self.trees_, self.tree_weights_):
             found = tree.predict(beside(X, scores)).reshape(scores.shape)
             scores = scores + step * found
         # Leaves of equal confidences differ by rounding; such labels tie.

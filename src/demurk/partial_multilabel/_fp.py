@@ -35,7 +35,7 @@ class PMLfp(RankingClassifier):
     smoothing : float, default=0.1
         Width over which the hinge is rounded, at most 1.
     max_iter : int, default=10
-        Largest number of rounds.
+        Largest number of iterations.
     tol : float, default=1e-3
         Rounds end when the objective falls by less than this, relatively.
     threshold : {"linear", "cardinality"} or float, default="linear"
@@ -47,7 +47,7 @@ class PMLfp(RankingClassifier):
         Linear model.
     intercept_ : ndarray of shape (n_labels,)
         Its intercept.
-    confidences_ : ndarray of shape (n_labeled, n_labels)
+    label_distributions_ : ndarray of shape (n_labeled, n_labels)
         Confidences in the candidates of the labelled samples: in [0, 1], of sum one at
         least, zero elsewhere.
     prototypes_ : ndarray of shape (n_labels, n_features)
@@ -55,12 +55,12 @@ class PMLfp(RankingClassifier):
     noise_scores_ : csr_array of shape (n_samples, n_labels)
         How suspect each candidate is: one minus its confidence over the largest one of
         the sample.
-    threshold_ : float or ndarray of shape (n_labels + 1,)
+    thresholds_ : float or ndarray of shape (n_labels + 1,)
         The cut, or weights of the scores and an intercept.
     objective_ : ndarray of shape (n_iter_,)
         Objective after each round; it never rises.
     n_iter_ : int
-        Number of rounds.
+        Number of iterations.
     classes_ : ndarray of shape (n_labels,)
         Class values of a 1-D y, column names of a frame, or 0, 1, ...
     n_features_in_ : int
@@ -99,10 +99,10 @@ class PMLfp(RankingClassifier):
     Examples
     --------
     >>> from demurk.datasets import make_multilabel_blocks
-    >>> from demurk.labels import add_noisy_labels
+    >>> from demurk.labels import add_extra_labels
     >>> from demurk.partial_multilabel import PMLfp
     >>> toy = make_multilabel_blocks(200, random_state=0)
-    >>> candidates = add_noisy_labels(toy.target, random_state=0).labels
+    >>> candidates = add_extra_labels(toy.target, random_state=0).labels
     >>> PMLfp().fit(toy.data, candidates).predict(toy.data).shape
     (200, 4)
     """

@@ -50,7 +50,7 @@ class FPML(CallbackSupportMixin, PartialMultiLabelClassifier):
         Iterations end when the objective falls by less than this, relatively.
     threshold : {"cardinality", "linear"} or float, default="cardinality"
         Where scores become labels; see :class:`PMLLCom`.
-    random_state : int, RandomState instance or None, default=0
+    random_state : int, RandomState instance or None, default=None
         Seed of the start.
 
     Attributes
@@ -67,7 +67,7 @@ class FPML(CallbackSupportMixin, PartialMultiLabelClassifier):
         Its intercept.
     noise_scores_ : csr_array of shape (n_samples, n_labels)
         How suspect each candidate is: one minus its entry of GS'.
-    threshold_ : float or ndarray of shape (n_labels + 1,)
+    thresholds_ : float or ndarray of shape (n_labels + 1,)
         The cut, or weights of the scores and an intercept.
     objective_ : ndarray of shape (n_iter_,)
         Objective after each iteration; it never rises.
@@ -106,11 +106,11 @@ class FPML(CallbackSupportMixin, PartialMultiLabelClassifier):
     Examples
     --------
     >>> from demurk.datasets import make_multilabel_blocks
-    >>> from demurk.labels import add_noisy_labels
+    >>> from demurk.labels import add_extra_labels
     >>> from demurk.partial_multilabel import FPML
     >>> toy = make_multilabel_blocks(400, random_state=0)
-    >>> candidates = add_noisy_labels(toy.target, random_state=0).labels
-    >>> FPML().fit(toy.data, candidates).predict(toy.data).shape
+    >>> candidates = add_extra_labels(toy.target, random_state=0).labels
+    >>> FPML(random_state=0).fit(toy.data, candidates).predict(toy.data).shape
     (400, 4)
     """
 
@@ -135,7 +135,7 @@ class FPML(CallbackSupportMixin, PartialMultiLabelClassifier):
         max_iter=30,
         tol=1e-5,
         threshold="cardinality",
-        random_state=0,
+        random_state=None,
     ):
         self.n_components = n_components
         self.feature_weight = feature_weight
@@ -195,7 +195,7 @@ class FPML(CallbackSupportMixin, PartialMultiLabelClassifier):
             "label_components_": factors.S,
             "coef_": factors.coef,
             "intercept_": factors.intercept,
-            "threshold_": self._early_threshold,
+            "thresholds_": self._early_threshold,
         }
 
     def _scores(self, X):

@@ -57,8 +57,9 @@ class PMLLCom(CallbackSupportMixin, PartialMultiLabelClassifier):
         or twice that number if it is below 20.
     noise_penalty : float, default=1.0
         Weight of the noise (the paper's lambda_1), below 2 if there is to be any.
-    ridge : float, default=10.0
-        Penalty of the linear model (lambda_2).
+    reg : float or str, default=10.0
+        Penalty of the linear model (lambda_2). A string such as "rel:1e-3" stands for
+        that share of the mean diagonal of the scatter matrix of the features.
     smoothness : float, default=0.1
         How much near samples share compressed labels (lambda_3).
     n_neighbors : int, default=5
@@ -85,8 +86,8 @@ class PMLLCom(CallbackSupportMixin, PartialMultiLabelClassifier):
         How neighbours are found; see
         :class:`~demurk.propagation.NoisyLabelPropagation`.
     n_jobs : int, default=None
-        Processes for the neighbour search.
-    random_state : int, RandomState instance or None, default=0
+        Threads of the neighbour search; None means 1, -1 all processors.
+    random_state : int, RandomState instance or None, default=None
         Seed of the start.
 
     Attributes
@@ -104,7 +105,7 @@ class PMLLCom(CallbackSupportMixin, PartialMultiLabelClassifier):
         Linear model W from features to compressed labels.
     intercept_ : ndarray of shape (n_components,)
         Its intercept.
-    threshold_ : float or ndarray of shape (n_labels + 1,)
+    thresholds_ : float or ndarray of shape (n_labels + 1,)
         The cut, or weights of the scores and an intercept.
     objective_ : ndarray of shape (n_iter_,)
         Objective after each iteration.
@@ -168,11 +169,11 @@ class PMLLCom(CallbackSupportMixin, PartialMultiLabelClassifier):
     Examples
     --------
     >>> from demurk.datasets import make_multilabel_blocks
-    >>> from demurk.labels import add_noisy_labels
+    >>> from demurk.labels import add_extra_labels
     >>> from demurk.partial_multilabel import PMLLCom
     >>> toy = make_multilabel_blocks(400, random_state=0)
-    >>> candidates = add_noisy_labels(toy.target, random_state=0).labels
-    >>> model = PMLLCom().fit(toy.data, candidates)
+    >>> candidates = add_extra_labels(toy.target, random_state=0).labels
+    >>> model = PMLLCom(random_state=0).fit(toy.data, candidates)
     >>> model.predict(toy.data).shape
     (400, 4)
     >>> bool(model.noise_scores_.nnz == candidates.sum())
@@ -182,7 +183,7 @@ class PMLLCom(CallbackSupportMixin, PartialMultiLabelClassifier):
     _parameter_constraints: dict = {
         "n_components": [Interval(Integral, 1, None, closed="left"), None],
         "noise_penalty": [Interval(Real, 0, None, closed="left")],
-        "ridge": [Interval(Real, 0, None, closed="neither")],
+        "reg": [Interval(Real, 0, None, closed="neither"), str],
         "smoothness": [Interval(Real, 0, None, closed="left")],
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
@@ -205,7 +206,7 @@ class PMLLCom(CallbackSupportMixin, PartialMultiLabelClassifier):
         n_components=None,
         *,
         noise_penalty=1.0,
-        ridge=10.0,
+        reg=10.0,
         smoothness=0.1,
         n_neighbors=5,
         max_iter=15,
@@ -217,11 +218,11 @@ class PMLLCom(CallbackSupportMixin, PartialMultiLabelClassifier):
         warm_start=False,
         neighbors="exact",
         n_jobs=None,
-        random_state=0,
+        random_state=None,
     ):
         self.n_components = n_components
         self.noise_penalty = noise_penalty
-        self.ridge = ridge
+        self.reg = reg
         self.smoothness = smoothness
         self.n_neighbors = n_neighbors
         self.max_iter = max_iter
@@ -285,7 +286,7 @@ class PMLLCom(CallbackSupportMixin, PartialMultiLabelClassifier):
                 X, self.n_neighbors, method=self.neighbors, n_jobs=self.n_jobs
             )
             degree = degrees(graph)[:, np.newaxis]
-        ridge = CenteredRidge(X, self.ridge, fit_intercept=self.fit_intercept)
+        ridge = CenteredRidge(X, self.reg, fit_intercept=self.fit_intercept)
         return Problem(
             candidates,
             graph,
@@ -328,7 +329,7 @@ class PMLLCom(CallbackSupportMixin, PartialMultiLabelClassifier):
             "label_components_": state.components,
             "coef_": state.coef,
             "intercept_": state.intercept,
-            "threshold_": self._early_threshold,
+            "thresholds_": self._early_threshold,
         }
 
     def _embed(self, X):

@@ -3,7 +3,7 @@
 The objective, with candidates Y, noise E, compressed labels U, label components V and
 predictor (W, b), is
 
-    |Y - E - UV'|^2 + |U - XW' - 1b'|^2 + noise_penalty |E|_1 + ridge |W|^2
+    |Y - E - UV'|^2 + |U - XW' - 1b'|^2 + noise_penalty |E|_1 + reg |W|^2
     + smoothness tr(U'LU) + component_penalty |V|^2,      U, V, E >= 0.
 
 Y has stored entries only, E lives on them, and UV' is never formed elsewhere.

@@ -58,7 +58,7 @@ class PMLLRS(CallbackSupportMixin, LinearPartialMultiLabelClassifier):
         Sparse noise.
     noise_scores_ : csr_array of shape (n_samples, n_labels)
         How suspect each candidate is: one minus its fitted score.
-    threshold_ : float or ndarray of shape (n_labels + 1,)
+    thresholds_ : float or ndarray of shape (n_labels + 1,)
         The cut, or weights of the scores and an intercept.
     residuals_ : ndarray of shape (n_iter_, 2)
         Relative primal and dual residual of every iteration.
@@ -99,10 +99,10 @@ class PMLLRS(CallbackSupportMixin, LinearPartialMultiLabelClassifier):
     Examples
     --------
     >>> from demurk.datasets import make_multilabel_blocks
-    >>> from demurk.labels import add_noisy_labels
+    >>> from demurk.labels import add_extra_labels
     >>> from demurk.partial_multilabel import PMLLRS
     >>> toy = make_multilabel_blocks(400, random_state=0)
-    >>> candidates = add_noisy_labels(toy.target, random_state=0).labels
+    >>> candidates = add_extra_labels(toy.target, random_state=0).labels
     >>> PMLLRS().fit(toy.data, candidates).predict(toy.data).shape
     (400, 4)
     """
@@ -176,7 +176,7 @@ class PMLLRS(CallbackSupportMixin, LinearPartialMultiLabelClassifier):
             return {
                 "coef_": coef,
                 "intercept_": intercept,
-                "threshold_": self._early_threshold,
+                "thresholds_": self._early_threshold,
             }
 
         with fit_progress(self, self.max_iter, X, y) as stage:

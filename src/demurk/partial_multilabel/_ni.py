@@ -8,6 +8,7 @@ from numbers import Integral, Real
 import numpy as np
 
 from demurk.linalg._admm import admm, shrink_singular_values, soft_threshold
+from demurk.linalg._reg import positive_ridge_of
 from demurk.linalg._ridge import FeatureBasis
 from demurk.partial_multilabel._base import (
     THRESHOLD,
@@ -33,8 +34,9 @@ class PMLNI(CallbackSupportMixin, LinearPartialMultiLabelClassifier):
 
     Parameters
     ----------
-    ridge : float, default=10.0
-        Penalty lambda of the sum of both models.
+    reg : float or str, default=10.0
+        Penalty lambda of the sum of both models. A string such as "rel:1e-3" stands for
+        that share of the mean square of the features.
     rank_penalty : float, default=0.5
         Weight beta of the nuclear norm of the label model.
     noise_penalty : float, default=0.5
@@ -58,7 +60,7 @@ class PMLNI(CallbackSupportMixin, LinearPartialMultiLabelClassifier):
         Its intercept.
     noise_scores_ : csr_array of shape (n_samples, n_labels)
         How suspect each candidate is: one minus the score of the label model.
-    threshold_ : float or ndarray of shape (n_labels + 1,)
+    thresholds_ : float or ndarray of shape (n_labels + 1,)
         The cut, or weights of the scores and an intercept.
     residuals_ : ndarray of shape (n_iter_, 2)
         Relative primal and dual residual of every iteration.
@@ -98,16 +100,16 @@ class PMLNI(CallbackSupportMixin, LinearPartialMultiLabelClassifier):
     Examples
     --------
     >>> from demurk.datasets import make_multilabel_blocks
-    >>> from demurk.labels import add_noisy_labels
+    >>> from demurk.labels import add_extra_labels
     >>> from demurk.partial_multilabel import PMLNI
     >>> toy = make_multilabel_blocks(400, random_state=0)
-    >>> candidates = add_noisy_labels(toy.target, random_state=0).labels
+    >>> candidates = add_extra_labels(toy.target, random_state=0).labels
     >>> PMLNI().fit(toy.data, candidates).predict(toy.data).shape
     (400, 4)
     """
 
     _parameter_constraints: dict = {
-        "ridge": [Interval(Real, 0, None, closed="neither")],
+        "reg": [Interval(Real, 0, None, closed="neither"), str],
         "rank_penalty": [Interval(Real, 0, None, closed="left")],
         "noise_penalty": [Interval(Real, 0, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
@@ -117,7 +119,7 @@ class PMLNI(CallbackSupportMixin, LinearPartialMultiLabelClassifier):
 
     def __init__(
         self,
-        ridge=10.0,
+        reg=10.0,
         *,
         rank_penalty=0.5,
         noise_penalty=0.5,
@@ -125,7 +127,7 @@ class PMLNI(CallbackSupportMixin, LinearPartialMultiLabelClassifier):
         tol=1e-7,
         threshold="linear",
     ):
-        self.ridge = ridge
+        self.reg = reg
         self.rank_penalty = rank_penalty
         self.noise_penalty = noise_penalty
         self.max_iter = max_iter
@@ -156,10 +158,12 @@ class PMLNI(CallbackSupportMixin, LinearPartialMultiLabelClassifier):
         data = self._validate_candidates(X, y, observed)
         Phi = with_constant(data.X)
         cross = (Phi.T @ data.candidates.toarray()).T
+        basis = FeatureBasis(Phi, center=False)
+        reg = positive_ridge_of(self.reg, Phi.shape[1], basis.squares.sum())
         models = SplitModel(
-            FeatureBasis(Phi, center=False),
+            basis,
             cross,
-            (self.ridge, self.rank_penalty, self.noise_penalty),
+            (reg, self.rank_penalty, self.noise_penalty),
         )
 
         def learned():
@@ -168,7 +172,7 @@ class PMLNI(CallbackSupportMixin, LinearPartialMultiLabelClassifier):
                 "intercept_": models.A[:, -1],
                 "noise_coef_": models.N[:, :-1],
                 "noise_intercept_": models.N[:, -1],
-                "threshold_": self._early_threshold,
+                "thresholds_": self._early_threshold,
             }
 
         with fit_progress(self, self.max_iter, X, y) as stage:

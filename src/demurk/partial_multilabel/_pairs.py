@@ -13,7 +13,7 @@ from numbers import Integral, Real
 import numpy as np
 from scipy.optimize import minimize
 
-from demurk.partial_label._base import project_simplex
+from demurk.linalg import project_simplex
 from demurk.partial_multilabel._base import (
     THRESHOLD,
     LinearPartialMultiLabelClassifier,
@@ -105,6 +105,7 @@ class RankingClassifier(CallbackSupportMixin, LinearPartialMultiLabelClassifier)
     over that number.
     """
 
+    _compares_labels = True
     _parameter_constraints: dict = {
         "ranking_weight": [Interval(Real, 0, None, closed="neither")],
         "confidence_penalty": [Interval(Real, 0, None, closed="neither")],
@@ -141,7 +142,7 @@ class RankingClassifier(CallbackSupportMixin, LinearPartialMultiLabelClassifier)
         self.objective_, self.n_iter_ = np.array(values), len(values)
         for name, value in {**self._learned(W[back]), **term.learned(back)}.items():
             setattr(self, name, value)
-        self.confidences_ = P = P[:, back]
+        self.label_distributions_ = P = P[:, back]
         # The candidates of a row compete: what counts is the share of the best one.
         best = P.max(axis=1, keepdims=True)
         belief = on_candidates(P / np.where(best > 0, best, 1), data.candidates)
@@ -151,7 +152,7 @@ class RankingClassifier(CallbackSupportMixin, LinearPartialMultiLabelClassifier)
         return {
             "coef_": W[:, :-1],
             "intercept_": W[:, -1],
-            "threshold_": self._early_threshold,
+            "thresholds_": self._early_threshold,
         }
 
     def _pair_costs(self, scores, weights, candidates):

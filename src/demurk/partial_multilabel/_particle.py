@@ -12,8 +12,8 @@ from sklearn.svm import LinearSVC
 from sklearn.utils import check_random_state
 
 from demurk.graph import nearest_neighbors
+from demurk.graph._reconstruction import reconstruction_graph
 from demurk.multilabel._mlknn import fit_posterior
-from demurk.partial_label._ipal import reconstruction_graph
 from demurk.partial_multilabel._base import PartialMultiLabelClassifier, on_candidates
 from demurk.utils._compat import (
     CallbackSupportMixin,
@@ -62,13 +62,13 @@ class PARTICLE(CallbackSupportMixin, PartialMultiLabelClassifier):
     neighbors : {"exact", "approx"}, default="exact"
         How neighbours are found.
     n_jobs : int, default=None
-        Processes for the neighbour search.
-    random_state : int, RandomState instance or None, default=0
+        Threads of the neighbour search; None means 1, -1 all processors.
+    random_state : int, RandomState instance or None, default=None
         Seed of the folds.
 
     Attributes
     ----------
-    confidences_ : ndarray of shape (n_labeled, n_labels)
+    label_distributions_ : ndarray of shape (n_labeled, n_labels)
         Confidence in each label, as the other folds see it, scaled to [0, 1] in a row.
     credible_ : ndarray of shape (n_labeled, n_labels), bool
         Credible labels.
@@ -85,7 +85,7 @@ class PARTICLE(CallbackSupportMixin, PartialMultiLabelClassifier):
         Share of its samples that a classifier puts right: the weight of its vote.
     posterior_ : ndarray of shape (n_labels, n_labels)
         Probability of a label given its number of votes; for ``decision="map"`` only.
-    threshold_ : float
+    thresholds_ : float
         Zero for the virtual label, one half for "map".
     classes_ : ndarray of shape (n_labels,)
         Class values of a 1-D y, column names of a frame, or 0, 1, ...
@@ -126,11 +126,11 @@ class PARTICLE(CallbackSupportMixin, PartialMultiLabelClassifier):
     Examples
     --------
     >>> from demurk.datasets import make_multilabel_blocks
-    >>> from demurk.labels import add_noisy_labels
+    >>> from demurk.labels import add_extra_labels
     >>> from demurk.partial_multilabel import PARTICLE
     >>> toy = make_multilabel_blocks(200, random_state=0)
-    >>> candidates = add_noisy_labels(toy.target, random_state=0).labels
-    >>> PARTICLE().fit(toy.data, candidates).predict(toy.data).shape
+    >>> candidates = add_extra_labels(toy.target, random_state=0).labels
+    >>> PARTICLE(random_state=0).fit(toy.data, candidates).predict(toy.data).shape
     (200, 4)
     """
 
@@ -159,7 +159,7 @@ class PARTICLE(CallbackSupportMixin, PartialMultiLabelClassifier):
         smoothing=1.0,
         neighbors="exact",
         n_jobs=None,
-        random_state=0,
+        random_state=None,
     ):
         self.n_neighbors = n_neighbors
         self.alpha = alpha
@@ -197,19 +197,19 @@ class PARTICLE(CallbackSupportMixin, PartialMultiLabelClassifier):
         candidates = data.candidates.toarray() > 0
         with fit_progress(self, 2, X, y) as stage:
             with stage("credible labels"):
-                self.confidences_ = self._confidences(data.X, candidates)
+                self.label_distributions_ = self._confidences(data.X, candidates)
                 self.credible_ = credible_labels(
-                    self.confidences_, candidates, self.credibility
+                    self.label_distributions_, candidates, self.credibility
                 )
             with stage("classifiers"):
                 self._fit_pairs(data.X, candidates)
         self.noise_scores_ = data.on_all_rows(
-            1 - on_candidates(self.confidences_, data.candidates)
+            1 - on_candidates(self.label_distributions_, data.candidates)
         )
-        self.threshold_ = 0.0
+        self.thresholds_ = 0.0
         if self.decision == "map":
             self._fit_posterior(data.X)
-            self.threshold_ = 0.5
+            self.thresholds_ = 0.5
         return self
 
     def _confidences(self, X, candidates):
@@ -391,6 +391,7 @@ def fit_pair(X, for_first, for_second, C):
         return zero, 0.0, 0.0
     if side.all() or not side.any():
         return zero, 1.0 if side[0] else -1.0, 1.0
-    # The primal solver draws no random numbers.
-    model = LinearSVC(C=C, dual=False, max_iter=MAX_SVM_STEPS).fit(X[used], side)
+    # The primal solver draws no random numbers, but would take a seed from numpy.
+    model = LinearSVC(C=C, dual=False, max_iter=MAX_SVM_STEPS, random_state=0)
+    model.fit(X[used], side)
     return model.coef_[0], model.intercept_[0], model.score(X[used], side)

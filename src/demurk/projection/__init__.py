@@ -3,6 +3,7 @@
 # Authors: The demurk developers
 # SPDX-License-Identifier: BSD-3-Clause
 
+from demurk.projection._base import LinearReducer
 from demurk.projection._cca import LabelCCA, SemiSupervisedCCA
 from demurk.projection._cenda import CENDA
 from demurk.projection._chunks import fit_chunks
@@ -28,6 +29,7 @@ __all__ = [
     "SSMLDR",
     "WMLDA",
     "LabelCCA",
+    "LinearReducer",
     "SMDRdm",
     "SemiSupervisedCCA",
     "SharedSubspace",

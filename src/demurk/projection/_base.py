@@ -1,51 +1,139 @@
-"""What every linear reducer shares: validation, transform, label centring."""
+"""What linear reducers share: a statement each, one solver, one transform."""
 
 # Authors: The demurk developers
 # SPDX-License-Identifier: BSD-3-Clause
 
-import warnings
 from dataclasses import replace
 from numbers import Integral, Real
 
 import numpy as np
-from scipy.sparse import issparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from demurk.base import DemurkEstimator
-from demurk.linalg import Projection, moments_of_chunks
-from demurk.utils._compat import Interval
+from demurk.linalg._problem import solve_rows
+from demurk.utils._compat import HasMethods, Interval, StrOptions, _fit_context
 
 __all__ = [
+    "GRAPH_CONSTRAINTS",
     "N_COMPONENTS",
     "REG",
     "LinearReducer",
     "centered_targets",
     "column_means",
-    "first_components",
     "keep_labeled",
-    "ridge_of",
-    "target_moments",
-    "total_scatter",
 ]
 
 N_COMPONENTS = [Interval(Integral, 1, None, closed="left"), None]
 REG = [Interval(Real, 0, None, closed="left"), str]
+GRAPH_CONSTRAINTS = {
+    "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+    "neighbors": [StrOptions({"exact", "approx"}), HasMethods(["fit"])],
+    "n_jobs": [Integral, None],
+}
 
 
 class LinearReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DemurkEstimator):
-    """Base of the linear reducers: ``transform`` is a product with `components_`."""
+    """Base of linear reducers.
+
+    A reducer of its own says in `_problem` what it maximises; validation, solving,
+    fitted attributes, chunks and `transform` are here. It has the parameter
+    `n_components`.
+
+    See Also
+    --------
+    demurk.linalg.Problem : What there is to say.
+
+    Examples
+    --------
+    The directions of MDDM, with labels that count alike:
+
+    >>> import numpy as np
+    >>> from demurk.datasets import make_multilabel_blocks
+    >>> from demurk.linalg import Problem
+    >>> from demurk.projection import LinearReducer
+    >>> class Balanced(LinearReducer):
+    ...     def __init__(self, n_components=None):
+    ...         self.n_components = n_components
+    ...
+    ...     def _problem(self, X, labels):
+    ...         return Problem(labels, combine=self._lengths)
+    ...
+    ...     def _lengths(self, sums):
+    ...         return np.diag(sums.target_scatter.diagonal() ** -0.5)
+    >>> toy = make_multilabel_blocks(400, random_state=0)
+    >>> Balanced(3).fit_transform(toy.data, toy.target).shape
+    (400, 3)
+    """
+
+    _parameter_constraints: dict = {"n_components": N_COMPONENTS}
+
+    # Whether rows without any label take part.
+    _semi_supervised = False
+    # Whether the statement of some rows looks at no others, as chunks ask for.
+    _streams = False
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
+    def _problem(self, X, labels):
+        """State what is maximised.
+
+        Parameters
+        ----------
+        X : ndarray or csr_array of shape (n_samples, n_features)
+            Validated features of all samples, or of a chunk of them.
+        labels : LabelData
+            Their labels.
+
+        Returns
+        -------
+        problem : demurk.linalg.Problem
+            With `labels` as targets, these are the centred labels.
+        """
+        raise NotImplementedError
+
+    def _look_ahead(self, labels):
+        """See all labels, given one by one for each chunk, before any statement."""
+
+    @_fit_context(prefer_skip_nested_validation=False)
+    def fit(self, X, y, observed=None):
+        """Learn the directions.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features.
+        y : array-like of shape (n_samples,) or (n_samples, n_labels)
+            Labels; -1 marks what was not observed.
+        observed : array-like of bool of shape (n_samples,) or \
+                (n_samples, n_labels), default=None
+            What was observed, when y is sparse; overrides -1.
+
+        Returns
+        -------
+        self : object
+            The fitted reducer.
+        """
+        X, labels = self._validate_fit(X, y, observed=observed)
+        if not self._semi_supervised:
+            X, labels = keep_labeled(X, labels)
+        self._learn(X, y, labels)
+        return self
+
+    def _learn(self, X, y, labels):
+        self._look_ahead([labels])
+        problem = self._problem(X, labels)
+        if problem.targets is labels:
+            problem = replace(problem, targets=centered_targets(labels))
+        self._set_projection(*solve_rows(problem, X, self.n_components), X.dtype)
+
     def _set_projection(self, projection, mean, dtype):
         self.components_ = projection.components.astype(dtype, copy=False)
         self.eigenvalues_ = projection.eigenvalues
         self.mean_ = np.asarray(mean).astype(dtype, copy=False)
-        return self
 
     def transform(self, X):
         """Project samples onto the learned directions.
@@ -93,71 +181,3 @@ def keep_labeled(X, labels):
         return X, labels
     values, observed = labels.values[labeled], labels.observed[labeled]
     return X[labeled], replace(labels, values=values, observed=observed)
-
-
-def target_moments(chunks, *, scatter):
-    """Moments of X and `centered_targets`, for labels that arrive in chunks.
-
-    The means of the observed entries are known only at the end, and are taken out
-    there: ``observed * (values - means)`` is linear in the two arrays summed up.
-    """
-    parts = moments_of_chunks(
-        ((X, np.hstack([y.values, y.observed])) for X, y in chunks), scatter=scatter
-    )
-    q = parts.mean_t.size // 2
-    seen = parts.mean_t[q:]
-    means = parts.mean_t[:q] / np.where(seen > 0, seen, 1)
-    parts.cross = parts.cross[:, :q] - parts.cross[:, q:] * means
-    both = parts.target_scatter[:, :q] - parts.target_scatter[:, q:] * means
-    parts.target_scatter = both[:q] - both[q:] * means[:, None]
-    parts.mean_t = np.zeros(q)
-    return parts
-
-
-def total_scatter(X, mean, weights=None):
-    """Weighted sum of the squared distances of the rows from `mean`, their mean."""
-    weights = np.ones(X.shape[0]) if weights is None else weights
-    if not issparse(X):
-        rows = X - mean
-        return float(np.einsum("ij,ij,i->", rows, rows, weights))
-    X = X.astype(np.float64, copy=False)
-    squares = np.asarray(X.multiply(X).sum(axis=1)).ravel() @ weights
-    return float(squares - weights.sum() * (mean @ mean))
-
-
-def ridge_of(reg, size, total):
-    """The number that `reg` stands for.
-
-    `total` is the trace of the matrix of `size` rows that it is added to, or a function
-    that gives it.
-    """
-    if not isinstance(reg, str):
-        return float(reg)
-    kind, _, number = reg.partition(":")
-    try:
-        share = float(number)
-    except ValueError:
-        share = -1.0
-    if kind != "rel" or not 0 <= share < np.inf:
-        raise ValueError(
-            f"reg is {reg!r}; give a number, or 'rel:' followed by one, such as "
-            "'rel:1e-3'."
-        )
-    return share * (total() if callable(total) else total) / max(size, 1)
-
-
-def first_components(projection, n_components, default):
-    """The leading `n_components` directions, or `default` many for None.
-
-    A warning says so where fewer were found than asked for.
-    """
-    found = len(projection.eigenvalues)
-    if n_components is not None and n_components > found:
-        warnings.warn(
-            f"n_components is {n_components}, but only {found} directions exist; "
-            f"{found} are returned.",
-            UserWarning,
-            stacklevel=4,
-        )
-    d = default if n_components is None else n_components
-    return Projection(projection.components[:d], projection.eigenvalues[:d])

@@ -3,35 +3,18 @@
 # Authors: The demurk developers
 # SPDX-License-Identifier: BSD-3-Clause
 
-from numbers import Integral, Real
+from numbers import Real
 
 import numpy as np
 from scipy.linalg import eigh
-from scipy.sparse import csr_array, diags_array
 
 from demurk.graph import affinity, laplacian, nearest_neighbors
-from demurk.labels import LabelTags
-from demurk.linalg import dependence_directions, dependence_projection
-from demurk.projection._base import (
-    N_COMPONENTS,
-    REG,
-    LinearReducer,
-    centered_targets,
-    column_means,
-    keep_labeled,
-    ridge_of,
-    target_moments,
-    total_scatter,
-)
-from demurk.utils._compat import HasMethods, Interval, StrOptions, _fit_context
+from demurk.linalg import Problem
+from demurk.linalg._reg import ridge_of
+from demurk.projection._base import GRAPH_CONSTRAINTS, N_COMPONENTS, REG, LinearReducer
+from demurk.utils._compat import Interval
 
-__all__ = ["GRAPH_CONSTRAINTS", "LabelCCA", "SemiSupervisedCCA"]
-
-GRAPH_CONSTRAINTS = {
-    "n_neighbors": [Interval(Integral, 1, None, closed="left")],
-    "neighbors": [StrOptions({"exact", "approx"}), HasMethods(["fit"])],
-    "n_jobs": [Integral, None],
-}
+__all__ = ["LabelCCA", "SemiSupervisedCCA"]
 
 
 class LabelCCA(LinearReducer):
@@ -97,55 +80,14 @@ class LabelCCA(LinearReducer):
     """
 
     _parameter_constraints: dict = {"n_components": N_COMPONENTS, "reg": REG}
-    _label_tags = LabelTags(kinds=("labels",), missing=True)
+    _streams = True
 
     def __init__(self, n_components=None, *, reg=0.1):
         self.n_components = n_components
         self.reg = reg
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, observed=None):
-        """Learn the directions from the labelled rows.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Features.
-        y : array-like of shape (n_samples,) or (n_samples, n_labels)
-            Labels; -1 marks what was not observed.
-        observed : array-like of bool of shape (n_samples,) or \
-                (n_samples, n_labels), default=None
-            What was observed, when y is sparse; overrides -1.
-
-        Returns
-        -------
-        self : object
-            The fitted reducer.
-        """
-        X, labels = keep_labeled(*self._validate_fit(X, y, observed=observed))
-        targets = centered_targets(labels)
-        mean = column_means(X)
-        projection = dependence_directions(
-            X,
-            targets @ whitening(targets.T @ targets, self.reg),
-            mean=mean,
-            omega=1.0,
-            ridge=ridge_of(self.reg, X.shape[1], lambda: total_scatter(X, mean)),
-            n_components=self.n_components,
-        )
-        return self._set_projection(projection, mean, X.dtype)
-
-    def _fit_chunks(self, chunks):
-        statistics = target_moments(chunks, scatter=True)
-        metric = statistics.scatter
-        size = len(metric)
-        metric.flat[:: size + 1] += ridge_of(self.reg, size, np.trace(metric))
-        projection = dependence_projection(
-            statistics.cross @ whitening(statistics.target_scatter, self.reg),
-            metric,
-            n_components=self.n_components,
-        )
-        return self._set_projection(projection, statistics.mean_x, chunks.dtype)
+    def _problem(self, X, labels):
+        return whitened_labels(labels, self.reg)
 
 
 class SemiSupervisedCCA(LinearReducer):
@@ -173,7 +115,7 @@ class SemiSupervisedCCA(LinearReducer):
         How neighbours are found; see
         :class:`~demurk.propagation.NoisyLabelPropagation`.
     n_jobs : int, default=None
-        Processes for the neighbour search.
+        Threads of the neighbour search; None means 1, -1 all processors.
 
     Attributes
     ----------
@@ -228,7 +170,7 @@ class SemiSupervisedCCA(LinearReducer):
         "graph_weight": [Interval(Real, 0, None, closed="left")],
         **GRAPH_CONSTRAINTS,
     }
-    _label_tags = LabelTags(kinds=("labels",), missing=True)
+    _semi_supervised = True
 
     def __init__(
         self,
@@ -247,50 +189,29 @@ class SemiSupervisedCCA(LinearReducer):
         self.neighbors = neighbors
         self.n_jobs = n_jobs
 
-    @_fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X, y, observed=None):
-        """Learn the directions from the labels and from the graph of all rows.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Features.
-        y : array-like of shape (n_samples,) or (n_samples, n_labels)
-            Labels; -1 marks what was not observed.
-        observed : array-like of bool of shape (n_samples,) or \
-                (n_samples, n_labels), default=None
-            What was observed, when y is sparse; overrides -1.
-
-        Returns
-        -------
-        self : object
-            The fitted reducer.
-        """
-        X, labels = self._validate_fit(X, y, observed=observed)
-        n, n_features = X.shape
-        labeled = labels.labeled
-        mean = column_means(X[labeled])
-        targets = centered_targets(labels)
+    def _problem(self, X, labels):
         graph = nearest_neighbors(
             X, self.n_neighbors, method=self.neighbors, n_jobs=self.n_jobs
         )
-        weight = self.graph_weight / n**2
+        weight = self.graph_weight / X.shape[0] ** 2
         # Rows of the Laplacian sum to zero: the labelled mean serves both terms.
-        omega = diags_array(labeled.astype(float)) + weight * laplacian(affinity(graph))
-        ridge = ridge_of(
+        return whitened_labels(
+            labels,
             self.reg,
-            n_features,
-            lambda: total_scatter(X, mean, labeled.astype(float)),
+            weights=labels.labeled.astype(float),
+            omega=weight * laplacian(affinity(graph)),
         )
-        projection = dependence_directions(
-            X,
-            targets @ whitening(targets.T @ targets, self.reg),
-            mean=mean,
-            omega=csr_array(omega),
-            ridge=ridge,
-            n_components=self.n_components,
-        )
-        return self._set_projection(projection, mean, X.dtype)
+
+
+def whitened_labels(labels, reg, **more):
+    """The problem of canonical correlation: labels whitened, metric the scatter."""
+    return Problem(
+        labels,
+        scatter=1.0,
+        reg=reg,
+        combine=lambda sums: whitening(sums.target_scatter, reg),
+        **more,
+    )
 
 
 def whitening(target_scatter, reg):

@@ -7,13 +7,10 @@ from numbers import Integral, Real
 
 import numpy as np
 
+from demurk.linalg._metric import SOLVERS
 from demurk.projection._base import N_COMPONENTS
-from demurk.projection._disambiguation import (
-    CandidateReducer,
-    centered_rows,
-    factor_metric,
-)
-from demurk.utils._compat import Interval, StrOptions, _fit_context
+from demurk.projection._disambiguation import CandidateReducer
+from demurk.utils._compat import Interval, StrOptions
 
 __all__ = ["CENDA"]
 
@@ -50,7 +47,7 @@ class CENDA(CandidateReducer):
         Weight of a sample's own confidences in the vote, beside 1 for each neighbour
         (the paper's alpha).
     max_iter : int, default=50
-        Largest number of turns.
+        Largest number of iterations.
     tol : float, default=1e-4
         Stop when the sine of the largest angle between successive subspaces is at most
         this. 1e-2 saves time and rarely changes the result.
@@ -61,13 +58,13 @@ class CENDA(CandidateReducer):
         Scale all directions alike so that the reduced training samples have unit
         variance on average. Neighbours do not change; kernel machines and other
         learners that know a scale profit.
-    solver : {"auto", "cholesky", "svd", "gram", "cg"}, default="auto"
+    solver : {"auto", "cholesky", "dual", "svd", "gram", "cg"}, default="auto"
         How the metric is inverted; all give the same directions. "auto" takes
         "cholesky" when there are at least as many samples as features, else "svd" for
         a dense X; a sparse X with more than 2000 features gets "gram", for at most
         2000 samples, or "cg".
     n_jobs : int, default=None
-        Threads of the neighbour search; None uses all that OpenMP offers.
+        Threads of the neighbour search; None means 1, -1 all processors.
 
     Attributes
     ----------
@@ -79,7 +76,7 @@ class CENDA(CandidateReducer):
         The same as shares of the dependence on all directions.
     mean_ : ndarray of shape (n_features,)
         Mean of the training samples, subtracted by `transform`.
-    confidences_ : ndarray of shape (n_samples, n_classes)
+    label_distributions_ : ndarray of shape (n_samples, n_classes)
         Confidence in each candidate of the training samples: rows sum to one and are
         zero outside the candidates.
     labels_ : ndarray of shape (n_samples,)
@@ -89,7 +86,7 @@ class CENDA(CandidateReducer):
     n_components_ : int
         Number of directions kept.
     n_iter_ : int
-        Number of turns taken.
+        Number of iterations.
     convergence_ : ndarray of shape (n_iter_, 3)
         For each turn: the sine of the largest angle to the subspace before (1 if the
         dimension changed), the largest change of a confidence, the directions kept.
@@ -109,7 +106,7 @@ class CENDA(CandidateReducer):
     directions p solve ``Xc'HY Y'HXc p = lambda (mu Xc'Xc + (1 - mu) I) p``; then, for N
     the neighbours of sample i and S its candidates, ``Y_i`` becomes proportional to
     ``(alpha Y_i + sum_{j in N} Y_j) S_i`` [1]_. `components_` belongs to the
-    confidences of the last turn but one, `confidences_` to `components_`.
+    confidences of the last turn but one, `label_distributions_` to `components_`.
 
     For m samples, d features, q classes and d' directions the metric is factored
     once, in O(m d^2) or, for d > m, O(m^2 d). A turn costs O(m d q + d q^2) and the
@@ -166,7 +163,7 @@ class CENDA(CandidateReducer):
         "tol": [Interval(Real, 0, None, closed="left")],
         "scatter": [StrOptions({"sum", "mean"})],
         "rescale": ["boolean"],
-        "solver": [StrOptions({"auto", "cholesky", "svd", "gram", "cg"})],
+        "solver": [StrOptions(set(SOLVERS))],
         "n_jobs": [Integral, None],
     }
 
@@ -197,35 +194,9 @@ class CENDA(CandidateReducer):
         self.solver = solver
         self.n_jobs = n_jobs
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, observed=None):
-        """Find directions and disambiguate the candidates in turns.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Features.
-        y : array-like of shape (n_samples, n_classes) or (n_samples,)
-            Candidate sets: 1 for a candidate, 0 for a class that is excluded, -1 where
-            that is not known, which makes the class a candidate too. A 1-D y gives
-            each sample its one class, -1 for any.
-        observed : array-like of bool of shape (n_samples,) or \
-                (n_samples, n_classes), default=None
-            What was observed, when y is sparse; overrides -1.
-
-        Returns
-        -------
-        self : object
-            The fitted reducer.
-        """
-        X, labels = self._validate_fit(X, y, observed=observed)
-        weight = self.decorrelation / (X.shape[0] if self.scatter == "mean" else 1)
-        metric = factor_metric(
-            centered_rows(X), weight, 1 - self.decorrelation, self.solver
-        )
-        return self._alternate(
-            X, y, labels, metric, self_weight=self.self_weight, n_jobs=self.n_jobs
-        )
+    def _metric(self, rows):
+        weight = self.decorrelation / (rows.shape[0] if self.scatter == "mean" else 1)
+        return weight, 1 - self.decorrelation
 
     def _targets(self, confidences):
         return confidences - confidences.mean(axis=0)

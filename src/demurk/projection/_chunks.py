@@ -3,12 +3,15 @@
 # Authors: The demurk developers
 # SPDX-License-Identifier: BSD-3-Clause
 
+from dataclasses import replace
+
 import numpy as np
-from sklearn.utils.validation import validate_data
 
 from demurk.labels import LabelData
 from demurk.labels._check import read_table
 from demurk.labels._load import load_labels
+from demurk.linalg import Sums
+from demurk.linalg._problem import solve_sums
 from demurk.projection._base import keep_labeled
 
 __all__ = ["STREAMING", "fit_chunks"]
@@ -61,14 +64,41 @@ def fit_chunks(reducer, chunks):
     >>> fit_chunks(MDDM(3), parts).transform(toy.data).shape
     (400, 3)
     """
-    fit = getattr(reducer, "_fit_chunks", None)
-    if fit is None:
+    if not reducer._streams:
+        given = getattr(reducer, "weights", None)
+        detail = "" if given is None else f" with weights={given!r}"
         raise TypeError(
-            f"{type(reducer).__name__} cannot be fitted in chunks; those that can are "
-            f"{STREAMING}."
+            f"{type(reducer).__name__}{detail} cannot be fitted in chunks; those that "
+            f"can are {STREAMING}."
         )
     reducer._validate_params()
-    return fit(_Chunks(reducer, chunks))
+    parts = _Chunks(reducer, chunks)
+    reducer._look_ahead(labels for _, labels in parts)
+    sums = None
+    for X, labels in parts:
+        problem = reducer._problem(X, labels)
+        centered = problem.targets is labels
+        if centered:  # by the means of all chunks, known at the end
+            both = np.hstack([labels.values, labels.observed])
+            problem = replace(problem, targets=both)
+        sums = Sums(scatter=problem.needs_scatter) if sums is None else sums
+        sums.add(X, problem)
+    if centered:
+        _center(sums.joint)
+    found = solve_sums(problem, sums, parts.dtype, reducer.n_components)
+    reducer._set_projection(*found, parts.dtype)
+    return reducer
+
+
+def _center(parts):
+    """Make moments of (values, observed) those of the centred labels."""
+    q = parts.mean_t.size // 2
+    seen = parts.mean_t[q:]
+    means = parts.mean_t[:q] / np.where(seen > 0, seen, 1)
+    parts.cross = parts.cross[:, :q] - parts.cross[:, q:] * means
+    both = parts.target_scatter[:, :q] - parts.target_scatter[:, q:] * means
+    parts.target_scatter = both[:q] - both[q:] * means[:, None]
+    parts.mean_t = np.zeros(q)
 
 
 class _Chunks:
@@ -91,13 +121,7 @@ class _Chunks:
         self.n_passes += 1
         width, any_label = None, False
         for number, (X, y) in enumerate(chunks):
-            X = validate_data(
-                self.reducer,
-                X,
-                accept_sparse="csr",
-                dtype=[np.float64, np.float32],
-                reset=number == 0,
-            )
+            X = self.reducer._validate_features(X, reset=number == 0)
             labels = _read_labels(y, X.shape[0], width, number)
             width = labels.n_labels
             self.dtype = X.dtype if number == 0 else np.result_type(self.dtype, X)

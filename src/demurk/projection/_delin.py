@@ -7,13 +7,10 @@ from numbers import Integral, Real
 
 import numpy as np
 
+from demurk.linalg._reg import ridge_of
 from demurk.projection._base import N_COMPONENTS
-from demurk.projection._disambiguation import (
-    CandidateReducer,
-    centered_rows,
-    factor_metric,
-)
-from demurk.utils._compat import Interval, StrOptions, _fit_context
+from demurk.projection._disambiguation import CandidateReducer
+from demurk.utils._compat import Interval, StrOptions
 
 __all__ = ["DELIN"]
 
@@ -39,7 +36,7 @@ class DELIN(CandidateReducer):
     n_neighbors : int, default=8
         Neighbours that vote on the candidates of a sample.
     max_iter : int, default=50
-        Largest number of turns.
+        Largest number of iterations.
     tol : float, default=1e-4
         Stop when the sine of the largest angle between successive subspaces is at most
         this.
@@ -48,9 +45,9 @@ class DELIN(CandidateReducer):
         directions that separate classes well, or unit total scatter. On the digits
         data with 200 noise features and two wrong candidates, a vote of ten neighbours
         reaches 0.945 with "within" and 0.933 with "total".
-    reg : float, default=None
-        Ridge added to the total scatter matrix; None takes 1e-6 of the mean of its
-        diagonal.
+    reg : float or str, default="rel:1e-6"
+        Ridge added to the total scatter matrix. A string such as "rel:1e-6" stands for
+        that share of the mean of its diagonal.
 
     Attributes
     ----------
@@ -63,7 +60,7 @@ class DELIN(CandidateReducer):
         The same as shares of the sum over all directions.
     mean_ : ndarray of shape (n_features,)
         Mean of the training samples, subtracted by `transform`.
-    confidences_ : ndarray of shape (n_samples, n_classes)
+    label_distributions_ : ndarray of shape (n_samples, n_classes)
         Confidence in each candidate of the training samples: rows sum to one and are
         zero outside the candidates.
     labels_ : ndarray of shape (n_samples,)
@@ -73,7 +70,7 @@ class DELIN(CandidateReducer):
     n_components_ : int
         Number of directions kept.
     n_iter_ : int
-        Number of turns taken.
+        Number of iterations.
     convergence_ : ndarray of shape (n_iter_, 3)
         For each turn: the sine of the largest angle to the subspace before (1 if the
         dimension changed), the largest change of a confidence, the directions kept.
@@ -132,7 +129,7 @@ class DELIN(CandidateReducer):
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
         "norm": [StrOptions({"within", "total"})],
-        "reg": [Interval(Real, 0, None, closed="left"), None],
+        "reg": [Interval(Real, 0, None, closed="left"), str],
     }
 
     def __init__(
@@ -143,7 +140,7 @@ class DELIN(CandidateReducer):
         max_iter=50,
         tol=1e-4,
         norm="within",
-        reg=None,
+        reg="rel:1e-6",
     ):
         self.n_components = n_components
         self.n_neighbors = n_neighbors
@@ -152,31 +149,8 @@ class DELIN(CandidateReducer):
         self.norm = norm
         self.reg = reg
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, observed=None):
-        """Find directions and disambiguate the candidates in turns.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Features.
-        y : array-like of shape (n_samples, n_classes) or (n_samples,)
-            Candidate sets: 1 for a candidate, 0 for a class that is excluded, -1 where
-            that is not known, which makes the class a candidate too. A 1-D y gives
-            each sample its one class, -1 for any.
-        observed : array-like of bool of shape (n_samples,) or \
-                (n_samples, n_classes), default=None
-            What was observed, when y is sparse; overrides -1.
-
-        Returns
-        -------
-        self : object
-            The fitted reducer.
-        """
-        X, labels = self._validate_fit(X, y, observed=observed)
-        rows = centered_rows(X)
-        ridge = 1e-6 * rows.squares().mean() if self.reg is None else self.reg
-        return self._alternate(X, y, labels, factor_metric(rows, 1.0, ridge))
+    def _metric(self, rows):
+        return 1.0, ridge_of(self.reg, rows.shape[1], lambda: rows.squares().sum())
 
     def _targets(self, confidences):
         sizes = confidences.sum(axis=0)

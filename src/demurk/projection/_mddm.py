@@ -5,16 +5,9 @@
 
 from numbers import Real
 
-from demurk.labels import LabelTags
-from demurk.linalg import dependence_directions, dependence_projection
-from demurk.projection._base import (
-    N_COMPONENTS,
-    LinearReducer,
-    centered_targets,
-    column_means,
-    target_moments,
-)
-from demurk.utils._compat import Interval, _fit_context
+from demurk.linalg import Problem
+from demurk.projection._base import N_COMPONENTS, LinearReducer
+from demurk.utils._compat import Interval
 
 __all__ = ["MDDM"]
 
@@ -83,53 +76,12 @@ class MDDM(LinearReducer):
         "n_components": N_COMPONENTS,
         "decorrelation": [Interval(Real, 0, 1, closed="both")],
     }
-    _label_tags = LabelTags(kinds=("labels",), missing=True)
+    _streams = True
 
     def __init__(self, n_components=None, *, decorrelation=0.0):
         self.n_components = n_components
         self.decorrelation = decorrelation
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, observed=None):
-        """Learn the directions from the labelled rows.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Features.
-        y : array-like of shape (n_samples,) or (n_samples, n_labels)
-            Labels; -1 marks what was not observed.
-        observed : array-like of bool of shape (n_samples,) or \
-                (n_samples, n_labels), default=None
-            What was observed, when y is sparse; overrides -1.
-
-        Returns
-        -------
-        self : object
-            The fitted reducer.
-        """
-        X, labels = self._validate_fit(X, y, observed=observed)
-        labeled = labels.labeled
-        X, targets = X[labeled], centered_targets(labels)[labeled]
-        mean = column_means(X)
-        projection = dependence_directions(
-            X,
-            targets,
-            mean=mean,
-            omega=self.decorrelation,
-            ridge=1 - self.decorrelation,
-            n_components=self.n_components,
-        )
-        return self._set_projection(projection, mean, X.dtype)
-
-    def _fit_chunks(self, chunks):
+    def _problem(self, X, labels):
         mu = self.decorrelation
-        statistics = target_moments(chunks, scatter=mu > 0)
-        metric = None
-        if mu > 0:
-            metric = mu * statistics.scatter
-            metric.flat[:: len(metric) + 1] += 1 - mu
-        projection = dependence_projection(
-            statistics.cross, metric, n_components=self.n_components
-        )
-        return self._set_projection(projection, statistics.mean_x, chunks.dtype)
+        return Problem(labels, scatter=mu, reg=1 - mu)

@@ -8,20 +8,16 @@ from numbers import Real
 import numpy as np
 from scipy.linalg import solve
 
-from demurk.labels import LabelTags
 from demurk.linalg import Projection, dependence_projection, flip_signs
-from demurk.linalg._scatter import scatter_eigen
+from demurk.linalg._reg import ridge_of
+from demurk.linalg._ridge import FeatureBasis
 from demurk.projection._base import (
     N_COMPONENTS,
     REG,
     LinearReducer,
     centered_targets,
-    column_means,
-    first_components,
-    keep_labeled,
-    ridge_of,
 )
-from demurk.utils._compat import Interval, StrOptions, _fit_context
+from demurk.utils._compat import Interval, StrOptions
 
 __all__ = ["MLSI"]
 
@@ -106,7 +102,6 @@ class MLSI(LinearReducer):
         "formulation": [StrOptions({"direct", "inverse"})],
         "reg": REG,
     }
-    _label_tags = LabelTags(kinds=("labels",), missing=True)
 
     def __init__(
         self, n_components=None, *, label_weight=0.5, formulation="direct", reg=1.0
@@ -116,58 +111,33 @@ class MLSI(LinearReducer):
         self.formulation = formulation
         self.reg = reg
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, observed=None):
-        """Learn the directions from the labelled rows.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Features.
-        y : array-like of shape (n_samples,) or (n_samples, n_labels)
-            Labels; -1 marks what was not observed.
-        observed : array-like of bool of shape (n_samples,) or \
-                (n_samples, n_labels), default=None
-            What was observed, when y is sparse; overrides -1.
-
-        Returns
-        -------
-        self : object
-            The fitted reducer.
-        """
-        X, labels = keep_labeled(*self._validate_fit(X, y, observed=observed))
+    def _learn(self, X, y, labels):
         targets = centered_targets(labels)
-        basis = scatter_eigen(X, targets)
-        ridge = ridge_of(self.reg, X.shape[1], basis.values.sum())
+        basis = FeatureBasis(X, exact=True)
+        cross, scatter = basis.cross(targets), basis.squares
+        ridge = ridge_of(self.reg, X.shape[1], scatter.sum())
         if self.formulation == "direct":
-            small = _direct(basis.values, basis.cross, self.label_weight, ridge)
-        else:
-            if ridge == 0:
-                raise ValueError(
-                    "reg is 0, which formulation='inverse' cannot use; give a positive "
-                    "number."
-                )
-            scatter = targets.T @ targets
-            small = _inverse(
-                basis.values, basis.cross, scatter, self.label_weight, ridge
+            M, metric = _direct(scatter, cross, self.label_weight)
+        elif ridge == 0:
+            raise ValueError(
+                "reg is 0, which formulation='inverse' cannot use; give a positive "
+                "number."
             )
-        projection = Projection(
-            flip_signs(small.components @ basis.vectors.T), small.eigenvalues
-        )
-        n_varying = np.count_nonzero(targets.any(axis=0))
-        return self._set_projection(
-            first_components(projection, self.n_components, max(n_varying, 1)),
-            column_means(X),
-            X.dtype,
-        )
+        else:
+            products = targets.T @ targets
+            M, metric = _inverse(scatter, cross, products, self.label_weight, ridge)
+        metric.flat[:: len(metric) + 1] += ridge
+        small = dependence_projection(M, metric, n_components=self.n_components)
+        d = self.n_components or max(np.count_nonzero(targets.any(axis=0)), 1)
+        components = flip_signs(small.components[:d] @ basis.directions.T)
+        projection = Projection(components, small.eigenvalues[:d])
+        self._set_projection(projection, basis.mean, X.dtype)
 
 
-def _direct(scatter, cross, weight, ridge):
-    """Both terms as columns of M, on the diagonal metric ``scatter + ridge``."""
-    scale = 1 / np.sqrt(scatter + ridge)
+def _direct(scatter, cross, weight):
+    """Dependence on features and labels, and the scatter for metric."""
     M = np.hstack([np.sqrt(1 - weight) * np.diag(scatter), np.sqrt(weight) * cross])
-    small = dependence_projection(scale[:, None] * M)
-    return Projection(small.components * scale, small.eigenvalues)
+    return M, np.diag(scatter)
 
 
 def _inverse(scatter, cross, target_scatter, weight, ridge):
@@ -177,10 +147,10 @@ def _inverse(scatter, cross, target_scatter, weight, ridge):
     labels take a matrix of rank q from it.
     """
     inverse = 1 / ((1 - weight) * scatter + ridge)
-    metric = np.diag(scatter * inverse + ridge)
+    metric = np.diag(scatter * inverse)
     if weight > 0:
         rest = target_scatter - (1 - weight) * (cross.T @ (inverse[:, None] * cross))
         inner = np.eye(len(rest)) / weight + rest / ridge
         thin = inverse[:, None] * cross
         metric -= thin @ solve(inner, thin.T, assume_a="pos")
-    return dependence_projection(np.diag(np.sqrt(scatter)), metric)
+    return np.diag(np.sqrt(scatter)), metric

@@ -6,21 +6,12 @@
 from numbers import Real
 
 import numpy as np
-from scipy.sparse import csr_array, diags_array
+from scipy.sparse import diags_array
 
 from demurk.graph import affinity, laplacian, nearest_neighbors
-from demurk.labels import LabelTags
-from demurk.linalg._scatter import downdated_directions
-from demurk.projection._base import (
-    N_COMPONENTS,
-    REG,
-    LinearReducer,
-    ridge_of,
-    total_scatter,
-)
-from demurk.projection._cca import GRAPH_CONSTRAINTS
-from demurk.projection._wmlda import class_scatter
-from demurk.utils._compat import Interval, _fit_context
+from demurk.projection._base import GRAPH_CONSTRAINTS, N_COMPONENTS, REG, LinearReducer
+from demurk.projection._wmlda import between_classes
+from demurk.utils._compat import Interval
 
 __all__ = ["MSDA"]
 
@@ -52,7 +43,7 @@ class MSDA(LinearReducer):
         How neighbours are found; see
         :class:`~demurk.propagation.NoisyLabelPropagation`.
     n_jobs : int, default=None
-        Processes for the neighbour search.
+        Threads of the neighbour search; None means 1, -1 all processors.
 
     Attributes
     ----------
@@ -110,7 +101,8 @@ class MSDA(LinearReducer):
         "reg": REG,
         **GRAPH_CONSTRAINTS,
     }
-    _label_tags = LabelTags(kinds=("labels",), missing=True)
+    _semi_supervised = True
+    _compares_labels = True
 
     def __init__(
         self,
@@ -131,47 +123,18 @@ class MSDA(LinearReducer):
         self.neighbors = neighbors
         self.n_jobs = n_jobs
 
-    @_fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X, y, observed=None):
-        """Learn the directions from the labels and from both graphs.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Features.
-        y : array-like of shape (n_samples,) or (n_samples, n_labels)
-            Labels; -1 marks what was not observed.
-        observed : array-like of bool of shape (n_samples,) or \
-                (n_samples, n_labels), default=None
-            What was observed, when y is sparse; overrides -1.
-
-        Returns
-        -------
-        self : object
-            The fitted reducer.
-        """
-        X, labels = self._validate_fit(X, y, observed=observed)
-        parts = class_scatter(X, labels.values)
+    def _problem(self, X, labels):
         graph = nearest_neighbors(
             X, self.n_neighbors, method=self.neighbors, n_jobs=self.n_jobs
         )
         # L2 = diag(degrees) - units units'; rows without a label have no part in it.
         norms = np.linalg.norm(labels.values, axis=1, keepdims=True)
         units = labels.values / np.where(norms > 0, norms, 1)
-        degrees = units @ units.sum(axis=0)
-        omega = diags_array(parts.weights + self.label_weight * degrees)
-        omega = omega + self.graph_weight * laplacian(affinity(graph))
-        projection = downdated_directions(
-            X,
-            parts.targets,
-            np.sqrt(self.label_weight) * units,
-            mean=parts.mean,
-            omega=csr_array(omega),
-            ridge=ridge_of(
-                self.reg,
-                X.shape[1],
-                lambda: total_scatter(X, parts.mean, parts.weights),
-            ),
-            n_components=self.n_components,
+        degrees = diags_array(self.label_weight * (units @ units.sum(axis=0)))
+        return between_classes(
+            labels.values,
+            self.reg,
+            within=False,
+            omega=degrees + self.graph_weight * laplacian(affinity(graph)),
+            removed=np.sqrt(self.label_weight) * units,
         )
-        return self._set_projection(projection, parts.mean, X.dtype)

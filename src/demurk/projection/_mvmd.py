@@ -6,24 +6,12 @@
 from numbers import Real
 
 import numpy as np
-from scipy.sparse.linalg import LinearOperator
 
-from demurk.labels import LabelTags
-from demurk.linalg import Projection, graph_eigenvectors, moments
-from demurk.projection._base import (
-    N_COMPONENTS,
-    LinearReducer,
-    centered_targets,
-    first_components,
-    keep_labeled,
-    target_moments,
-    total_scatter,
-)
-from demurk.utils._compat import Interval, StrOptions, _fit_context
+from demurk.linalg import Problem
+from demurk.projection._base import N_COMPONENTS, LinearReducer
+from demurk.utils._compat import Interval, StrOptions
 
 __all__ = ["MVMD"]
-
-MAX_DENSE = 5_000
 
 
 class MVMD(LinearReducer):
@@ -97,103 +85,18 @@ class MVMD(LinearReducer):
             StrOptions({"balanced"}),
         ],
     }
-    _label_tags = LabelTags(kinds=("labels",), missing=True)
+    _streams = True
 
     def __init__(self, n_components=None, *, dependence_weight=0.5):
         self.n_components = n_components
         self.dependence_weight = dependence_weight
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, observed=None):
-        """Learn the directions from the labelled rows.
+    def _problem(self, X, labels):
+        return Problem(labels, spread=self._spread)
 
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Features.
-        y : array-like of shape (n_samples,) or (n_samples, n_labels)
-            Labels; -1 marks what was not observed.
-        observed : array-like of bool of shape (n_samples,) or \
-                (n_samples, n_labels), default=None
-            What was observed, when y is sparse; overrides -1.
-
-        Returns
-        -------
-        self : object
-            The fitted reducer.
-        """
-        X, labels = keep_labeled(*self._validate_fit(X, y, observed=observed))
-        n, n_features = X.shape
-        dense = n_features <= min(n, MAX_DENSE)
-        statistics = moments(X, centered_targets(labels), scatter=dense)
-        if dense:
-            return self._fit_statistics(statistics, X.dtype)
-        total = total_scatter(X, statistics.mean_x)
-        rows = _centered_operator(X, statistics.mean_x)
-        return self._fit_criterion(rows.T @ rows, total, statistics, X.dtype)
-
-    def _fit_chunks(self, chunks):
-        statistics = target_moments(chunks, scatter=True)
-        return self._fit_statistics(statistics, chunks.dtype)
-
-    def _fit_statistics(self, statistics, dtype):
-        scatter = statistics.scatter
-        return self._fit_criterion(scatter, np.trace(scatter), statistics, dtype)
-
-    def _fit_criterion(self, scatter, total, statistics, dtype):
-        """Leading eigenvectors of the sum, `scatter` being an array or an operator."""
-        M = statistics.cross
-        n_varying = np.count_nonzero(statistics.target_scatter.diagonal() > 0)
-        dependence = np.sum(M**2)
-        size = statistics.weight * np.sum(statistics.mean_x**2)
-        if not total > 1e-28 * size:
-            raise ValueError(
-                "There is no direction to find: the labelled rows of X do not differ."
-            )
-        beta = self.dependence_weight
-        if beta == "balanced":
-            beta = total / (total + dependence)
-        if isinstance(scatter, np.ndarray):
-            criterion = (1 - beta) * scatter + beta * (M @ M.T)
-        else:
-            criterion = LinearOperator(
-                scatter.shape,
-                matvec=lambda v: (1 - beta) * (scatter @ v) + beta * (M @ (M.T @ v)),
-                matmat=lambda V: (1 - beta) * (scatter @ V) + beta * (M @ (M.T @ V)),
-                dtype=np.float64,
-            )
-        wanted = self.n_components or max(n_varying, 1)
-        limit = min(wanted, M.shape[0])
-        eigenvalues, vectors = graph_eigenvectors(criterion, limit)
-        rank = np.count_nonzero(eigenvalues > 1e-10 * eigenvalues[0])
-        if rank == 0:
-            raise ValueError(
-                "There is no direction to find: the labels are constant, and a "
-                "dependence_weight of 1 looks at nothing else."
-            )
-        projection = Projection(vectors.T[:rank], eigenvalues[:rank])
-        self.dependence_weight_ = float(beta)
-        return self._set_projection(
-            first_components(projection, self.n_components, rank),
-            statistics.mean_x,
-            dtype,
-        )
-
-
-def _centered_operator(X, mean):
-    """The rows ``X - 1 mean'`` as an operator; X is not copied."""
-
-    def forward(V):
-        return X @ V - mean @ V
-
-    def backward(U):
-        return X.T @ U - np.multiply.outer(mean, U.sum(axis=0))
-
-    return LinearOperator(
-        X.shape,
-        matvec=forward,
-        matmat=forward,
-        rmatvec=backward,
-        rmatmat=backward,
-        dtype=np.float64,
-    )
+    def _spread(self, sums):
+        weight = self.dependence_weight
+        if weight == "balanced":
+            weight = sums.total / (sums.total + np.sum(sums.cross**2))
+        self.dependence_weight_ = float(weight)
+        return 1 - self.dependence_weight_

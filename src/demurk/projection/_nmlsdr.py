@@ -5,17 +5,13 @@
 
 import numpy as np
 
-from demurk.labels import LabelTags
-from demurk.linalg import dependence_projection, moments
-from demurk.projection._base import N_COMPONENTS, LinearReducer
-from demurk.propagation._noisy import PROPAGATION_CONSTRAINTS, NoisyPropagationMixin
-from demurk.utils._compat import _fit_context
-from demurk.utils._progress import fit_progress
+from demurk.linalg import Problem
+from demurk.projection._propagating import PropagatingReducer
 
 __all__ = ["NMLSDR"]
 
 
-class NMLSDR(NoisyPropagationMixin, LinearReducer):
+class NMLSDR(PropagatingReducer):
     """Noisy multi-label semi-supervised dimension reduction.
 
     For data where few samples are labelled and the labels are partly wrong. Labels are
@@ -39,12 +35,11 @@ class NMLSDR(NoisyPropagationMixin, LinearReducer):
         The same for unlabelled samples; close to 1.
     affinity : {"knn", "heat"}, default="knn"
         Edge weights of the graph: all one, or a heat kernel of the distance.
-    neighbors : {"exact", "approx", "precomputed"} or transformer, default="exact"
+    neighbors : {"exact", "approx"} or transformer, default="exact"
         How neighbours are found; see
-        :class:`~demurk.propagation.NoisyLabelPropagation`. "precomputed" is not
-        possible here, because the features themselves are needed.
+        :class:`~demurk.propagation.NoisyLabelPropagation`.
     n_jobs : int, default=None
-        Processes for the neighbour search.
+        Threads of the neighbour search; None means 1, -1 all processors.
 
     Attributes
     ----------
@@ -110,12 +105,6 @@ class NMLSDR(NoisyPropagationMixin, LinearReducer):
     np.int64(0)
     """
 
-    _parameter_constraints: dict = {
-        "n_components": N_COMPONENTS,
-        **PROPAGATION_CONSTRAINTS,
-    }
-    _label_tags = LabelTags(kinds=("noisy",), missing=True)
-
     def __init__(
         self,
         n_components=None,
@@ -135,33 +124,6 @@ class NMLSDR(NoisyPropagationMixin, LinearReducer):
         self.neighbors = neighbors
         self.n_jobs = n_jobs
 
-    @_fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X, y, observed=None):
-        """Propagate the labels, then learn the directions from all rows.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Features.
-        y : array-like of shape (n_samples,) or (n_samples, n_labels)
-            Noisy labels; -1 marks what was not observed.
-        observed : array-like of bool of shape (n_samples,) or \
-                (n_samples, n_labels), default=None
-            What was observed, when y is sparse; overrides -1.
-
-        Returns
-        -------
-        self : object
-            The fitted reducer.
-        """
-        X, labels = self._validate_fit(X, y, observed=observed)
-        with fit_progress(self, 3, X, y) as stage:
-            propagation, _ = self._propagate(X, labels, stage)
-            with stage("projection"):
-                soft = propagation.values
-                targets = np.where(labels.observed, soft > 0.5, soft)
-                statistics = moments(X, targets)
-                projection = dependence_projection(
-                    statistics.cross, n_components=self.n_components
-                )
-        return self._set_projection(projection, statistics.mean_x, X.dtype)
+    def _problem(self, X, labels):
+        soft = self.label_distributions_
+        return Problem(np.where(labels.observed, soft > 0.5, soft))

@@ -8,18 +8,11 @@ from numbers import Real
 import numpy as np
 from scipy.linalg import qr, solve
 
-from demurk.labels import LabelTags
 from demurk.linalg import Projection, dependence_projection, flip_signs
-from demurk.linalg._scatter import scatter_eigen
-from demurk.projection._base import (
-    N_COMPONENTS,
-    LinearReducer,
-    centered_targets,
-    column_means,
-    first_components,
-    keep_labeled,
-)
-from demurk.utils._compat import Interval, _fit_context
+from demurk.linalg._reg import ridge_of
+from demurk.linalg._ridge import FeatureBasis
+from demurk.projection._base import N_COMPONENTS, LinearReducer, centered_targets
+from demurk.utils._compat import Interval
 
 __all__ = ["SharedSubspace"]
 
@@ -39,9 +32,9 @@ class SharedSubspace(LinearReducer):
         Dimension of the subspace; None takes one less than there are labels.
     subspace_weight : float, default=1.0
         The paper's alpha: penalty on the part of the predictors outside the subspace.
-    ridge : float, default=None
-        The paper's beta: penalty on the predictors, positive. None takes a tenth of
-        the mean variance of the features.
+    reg : float or str, default="rel:0.1"
+        The paper's beta: penalty on the predictors, positive. A string such as
+        "rel:0.1" stands for that share of the mean variance of the features.
 
     Attributes
     ----------
@@ -96,59 +89,37 @@ class SharedSubspace(LinearReducer):
     _parameter_constraints: dict = {
         "n_components": N_COMPONENTS,
         "subspace_weight": [Interval(Real, 0, None, closed="left")],
-        "ridge": [Interval(Real, 0, None, closed="neither"), None],
+        "reg": [Interval(Real, 0, None, closed="neither"), str],
     }
-    _label_tags = LabelTags(kinds=("labels",), missing=True)
 
-    def __init__(self, n_components=None, *, subspace_weight=1.0, ridge=None):
+    def __init__(self, n_components=None, *, subspace_weight=1.0, reg="rel:0.1"):
         self.n_components = n_components
         self.subspace_weight = subspace_weight
-        self.ridge = ridge
+        self.reg = reg
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, observed=None):
-        """Learn the subspace and the predictors from the labelled rows.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Features.
-        y : array-like of shape (n_samples,) or (n_samples, n_labels)
-            Labels; -1 marks what was not observed.
-        observed : array-like of bool of shape (n_samples,) or \
-                (n_samples, n_labels), default=None
-            What was observed, when y is sparse; overrides -1.
-
-        Returns
-        -------
-        self : object
-            The fitted reducer.
-        """
-        X, labels = keep_labeled(*self._validate_fit(X, y, observed=observed))
+    def _learn(self, X, y, labels):
         n, n_features = X.shape
         targets = centered_targets(labels)
-        basis = scatter_eigen(X, targets)
-        variances = basis.values / n
-        ridge = self.ridge
-        if ridge is None:
-            ridge = 0.1 * variances.sum() / n_features
-        inner = variances + ridge  # N on the diagonal
+        basis = FeatureBasis(X, exact=True)
+        cross, variances = basis.cross(targets), basis.squares / n
+        # N on the diagonal.
+        inner = variances + ridge_of(self.reg, n_features, variances.sum())
         outer = inner + self.subspace_weight
-        small = dependence_projection(basis.cross / np.sqrt(inner * outer)[:, None])
-        n_varying = np.count_nonzero(targets.any(axis=0))
-        small = first_components(small, self.n_components, max(n_varying - 1, 1))
-        # Only the span counts; the triangular factor keeps the leading ones leading.
-        P = qr(np.sqrt(outer / inner)[:, None] * small.components.T, mode="economic")[0]
-        U = _predictors(basis.cross / n, outer, P, self.subspace_weight)
-        self._set_projection(
-            Projection(flip_signs(P.T @ basis.vectors.T), small.eigenvalues),
-            column_means(X),
-            X.dtype,
+        small = dependence_projection(
+            cross / np.sqrt(inner * outer)[:, None], n_components=self.n_components
         )
-        self.coef_ = (basis.vectors @ U).T.astype(X.dtype, copy=False)
+        n_varying = np.count_nonzero(targets.any(axis=0))
+        d = self.n_components or max(n_varying - 1, 1)
+        # Only the span counts; the triangular factor keeps the leading ones leading.
+        span = np.sqrt(outer / inner)[:, None] * small.components[:d].T
+        P = qr(span, mode="economic")[0]
+        U = _predictors(cross / n, outer, P, self.subspace_weight)
+        components = flip_signs(P.T @ basis.directions.T)
+        projection = Projection(components, small.eigenvalues[:d])
+        self._set_projection(projection, basis.mean, X.dtype)
+        self.coef_ = (basis.directions @ U).T.astype(X.dtype, copy=False)
         seen = np.maximum(labels.observed.sum(axis=0), 1)
         self.intercept_ = labels.values.sum(axis=0) / seen - self.coef_ @ self.mean_
-        return self
 
 
 def _predictors(cross, outer, P, weight):

@@ -6,29 +6,18 @@
 from numbers import Real
 
 import numpy as np
-from scipy.linalg import eigh
-from scipy.sparse import issparse
 
-from demurk.labels import LabelTags
-from demurk.linalg._scatter import downdated_directions
-from demurk.projection._base import (
-    N_COMPONENTS,
-    REG,
-    LinearReducer,
-    column_means,
-    first_components,
-    ridge_of,
-    total_scatter,
-)
-from demurk.projection._wmlda import class_scatter
-from demurk.propagation._noisy import PROPAGATION_CONSTRAINTS, NoisyPropagationMixin
-from demurk.utils._compat import Interval, StrOptions, _fit_context
-from demurk.utils._progress import fit_progress
+from demurk.linalg import Problem
+from demurk.linalg._rows import CenteredRows
+from demurk.projection._base import REG
+from demurk.projection._propagating import PropagatingReducer
+from demurk.projection._wmlda import contrasts
+from demurk.utils._compat import Interval, StrOptions
 
 __all__ = ["SMDRdm"]
 
 
-class SMDRdm(NoisyPropagationMixin, LinearReducer):
+class SMDRdm(PropagatingReducer):
     """Semi-supervised multi-label discriminant analysis with dependence maximisation.
 
     Directions that separate the labels on the labelled rows and, over all rows, depend
@@ -59,12 +48,11 @@ class SMDRdm(NoisyPropagationMixin, LinearReducer):
         that share of the mean diagonal entry of the total scatter.
     affinity : {"knn", "heat"}, default="knn"
         Edge weights of the graph: all one, or a heat kernel of the distance.
-    neighbors : {"exact", "approx", "precomputed"} or transformer, default="exact"
+    neighbors : {"exact", "approx"} or transformer, default="exact"
         How neighbours are found; see
-        :class:`~demurk.propagation.NoisyLabelPropagation`. "precomputed" is not
-        possible here, because the features themselves are needed.
+        :class:`~demurk.propagation.NoisyLabelPropagation`.
     n_jobs : int, default=None
-        Processes for the neighbour search.
+        Threads of the neighbour search; None means 1, -1 all processors.
 
     Attributes
     ----------
@@ -129,13 +117,12 @@ class SMDRdm(NoisyPropagationMixin, LinearReducer):
     """
 
     _parameter_constraints: dict = {
-        "n_components": N_COMPONENTS,
+        **PropagatingReducer._parameter_constraints,
         "dependence_weight": [Interval(Real, 0, None, closed="left")],
         "dependence": [StrOptions({"labels", "features"})],
         "reg": REG,
-        **PROPAGATION_CONSTRAINTS,
     }
-    _label_tags = LabelTags(kinds=("noisy",), missing=True)
+    _compares_labels = True
 
     def __init__(
         self,
@@ -162,77 +149,40 @@ class SMDRdm(NoisyPropagationMixin, LinearReducer):
         self.neighbors = neighbors
         self.n_jobs = n_jobs
 
-    @_fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X, y, observed=None):
-        """Learn the directions from the labels and from all rows.
+    @property
+    def _propagates(self):
+        return self.dependence == "labels"
 
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Features.
-        y : array-like of shape (n_samples,) or (n_samples, n_labels)
-            Labels; -1 marks what was not observed.
-        observed : array-like of bool of shape (n_samples,) or \
-                (n_samples, n_labels), default=None
-            What was observed, when y is sparse; overrides -1.
+    def _problem(self, X, labels):
+        W = labels.values  # rows without a label have weight zero in the scatter
+        between = W @ contrasts(W.sum(axis=0))
+        q = between.shape[1]
 
-        Returns
-        -------
-        self : object
-            The fitted reducer.
-        """
-        X, labels = self._validate_fit(X, y, observed=observed)
-        propagates = self.dependence == "labels"
-        with fit_progress(self, 3 if propagates else 1, X, y) as stage:
-            if propagates:
-                soft = self._propagate(X, labels, stage)[0].values
-                targets = soft - soft.mean(axis=0)
-            else:
-                targets = similarity_targets(X)
-            with stage("projection"):
-                parts, projection = self._directions(X, labels.values, targets)
-        n_labels = np.count_nonzero(labels.values.any(axis=0))
-        projection = first_components(projection, self.n_components, n_labels)
-        return self._set_projection(projection, parts.mean, X.dtype)
+        def balance(sums):
+            # The dependence as large as the scatter between classes, times its weight.
+            squares = np.sum(sums.cross**2, axis=0)
+            dependence = squares[q:].sum()
+            scale = squares[:q].sum() / dependence if dependence else 0.0
+            sizes = np.full(len(squares), np.sqrt(self.dependence_weight * scale))
+            sizes[:q] = 1.0
+            return np.diag(sizes)
 
-    def _directions(self, X, Y, targets):
-        """Both terms as targets; the within-class scatter as a downdated metric."""
-        # Rows without a label have weight zero in the scatter matrices.
-        parts = class_scatter(X, Y)
-        between = _squared_norm(X, parts.mean, parts.targets)
-        dependence = _squared_norm(X, parts.mean, targets)
-        scale = self.dependence_weight * between / dependence if dependence else 0.0
-        ridge = ridge_of(
-            self.reg,
-            X.shape[1],
-            lambda: total_scatter(X, parts.mean, parts.weights),
+        return Problem(
+            np.hstack([between, self._dependence_targets(X)]),
+            weights=W.sum(axis=1),
+            scatter=1.0,
+            removed=between,
+            reg=self.reg,
+            combine=balance,
+            limit=np.count_nonzero(W.any(axis=0)),
         )
-        projection = downdated_directions(
-            X,
-            np.hstack([parts.targets, np.sqrt(scale) * targets]),
-            parts.targets,
-            mean=parts.mean,
-            omega=parts.weights,
-            ridge=ridge,
-        )
-        return parts, projection
 
-
-def similarity_targets(X):
-    """A factor T of the products between all pairs of centred rows: ``T T' = K``."""
-    mean = column_means(X)
-    n, n_features = X.shape
-    if n_features <= n:
-        return (X.toarray() if issparse(X) else X) - mean
-    part = X @ mean - 0.5 * (mean @ mean)
-    products = X @ X.T
-    K = products.toarray() if issparse(products) else products
-    values, vectors = eigh(K - part - part[:, None])
-    kept = values > 1e-12 * values[-1]
-    return vectors[:, kept] * np.sqrt(values[kept])
-
-
-def _squared_norm(X, mean, T):
-    """Trace of ``Xc'T T'Xc``."""
-    cross = X.T @ T - np.multiply.outer(mean, T.sum(axis=0))
-    return np.sum(cross**2)
+    def _dependence_targets(self, X):
+        if self.dependence == "labels":
+            return self.label_distributions_ - self.label_distributions_.mean(axis=0)
+        # Targets whose products are those of the centred rows.
+        rows = CenteredRows(X)
+        if X.shape[1] <= X.shape[0]:
+            return rows.dense()
+        U, s, _ = rows.factors(squares=True)
+        return U * s

@@ -3,17 +3,14 @@
 # Authors: The demurk developers
 # SPDX-License-Identifier: BSD-3-Clause
 
-from demurk.labels import LabelTags
-from demurk.projection._base import N_COMPONENTS, REG, LinearReducer
-from demurk.projection._wmlda import discriminant_directions
-from demurk.propagation._noisy import PROPAGATION_CONSTRAINTS, NoisyPropagationMixin
-from demurk.utils._compat import _fit_context
-from demurk.utils._progress import fit_progress
+from demurk.projection._base import REG
+from demurk.projection._propagating import PropagatingReducer
+from demurk.projection._wmlda import between_classes
 
 __all__ = ["SSMLDR"]
 
 
-class SSMLDR(NoisyPropagationMixin, LinearReducer):
+class SSMLDR(PropagatingReducer):
     """Semi-supervised multi-label dimension reduction.
 
     Labels are propagated over a neighbour graph; multi-label discriminant analysis then
@@ -39,12 +36,11 @@ class SSMLDR(NoisyPropagationMixin, LinearReducer):
         that share of the mean diagonal entry of the total scatter.
     affinity : {"knn", "heat"}, default="knn"
         Edge weights of the graph: all one, or a heat kernel of the distance.
-    neighbors : {"exact", "approx", "precomputed"} or transformer, default="exact"
+    neighbors : {"exact", "approx"} or transformer, default="exact"
         How neighbours are found; see
-        :class:`~demurk.propagation.NoisyLabelPropagation`. "precomputed" is not
-        possible here, because the features themselves are needed.
+        :class:`~demurk.propagation.NoisyLabelPropagation`.
     n_jobs : int, default=None
-        Processes for the neighbour search.
+        Threads of the neighbour search; None means 1, -1 all processors.
 
     Attributes
     ----------
@@ -111,11 +107,10 @@ class SSMLDR(NoisyPropagationMixin, LinearReducer):
     """
 
     _parameter_constraints: dict = {
-        "n_components": N_COMPONENTS,
+        **PropagatingReducer._parameter_constraints,
         "reg": REG,
-        **PROPAGATION_CONSTRAINTS,
     }
-    _label_tags = LabelTags(kinds=("noisy",), missing=True)
+    _compares_labels = True
 
     def __init__(
         self,
@@ -138,33 +133,5 @@ class SSMLDR(NoisyPropagationMixin, LinearReducer):
         self.neighbors = neighbors
         self.n_jobs = n_jobs
 
-    @_fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X, y, observed=None):
-        """Propagate the labels, then learn the directions from all rows.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Features.
-        y : array-like of shape (n_samples,) or (n_samples, n_labels)
-            Noisy labels; -1 marks what was not observed.
-        observed : array-like of bool of shape (n_samples,) or \
-                (n_samples, n_labels), default=None
-            What was observed, when y is sparse; overrides -1.
-
-        Returns
-        -------
-        self : object
-            The fitted reducer.
-        """
-        X, labels = self._validate_fit(X, y, observed=observed)
-        with fit_progress(self, 3, X, y) as stage:
-            propagation, _ = self._propagate(X, labels, stage)
-            with stage("projection"):
-                projection, mean = discriminant_directions(
-                    X,
-                    propagation.values,
-                    reg=self.reg,
-                    n_components=self.n_components,
-                )
-        return self._set_projection(projection, mean, X.dtype)
+    def _problem(self, X, labels):
+        return between_classes(self.label_distributions_, self.reg)

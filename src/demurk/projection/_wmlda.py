@@ -3,35 +3,18 @@
 # Authors: The demurk developers
 # SPDX-License-Identifier: BSD-3-Clause
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from demurk.labels import LabelTags
-from demurk.linalg import (
-    Projection,
-    dependence_directions,
-    dependence_projection,
-    moments_of_chunks,
-)
-from demurk.projection._base import (
-    N_COMPONENTS,
-    REG,
-    LinearReducer,
-    keep_labeled,
-    ridge_of,
-    total_scatter,
-)
-from demurk.projection._chunks import STREAMING
+from demurk.linalg import Problem
+from demurk.projection._base import N_COMPONENTS, REG, LinearReducer
 from demurk.projection._wmlda_weights import (
     correlation_weights,
-    entropy_weights,
     label_cosines,
     label_weights,
 )
-from demurk.utils._compat import StrOptions, _fit_context
+from demurk.utils._compat import StrOptions
 
-__all__ = ["WMLDA", "ClassScatter", "class_scatter", "discriminant_directions"]
+__all__ = ["WMLDA", "between_classes", "contrasts"]
 
 
 class WMLDA(LinearReducer):
@@ -131,7 +114,7 @@ class WMLDA(LinearReducer):
         "reg": REG,
         "random_state": ["random_state"],
     }
-    _label_tags = LabelTags(kinds=("labels",), missing=True)
+    _compares_labels = True
 
     def __init__(
         self, n_components=None, *, weights="binary", reg=0.1, random_state=None
@@ -141,97 +124,37 @@ class WMLDA(LinearReducer):
         self.reg = reg
         self.random_state = random_state
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, observed=None):
-        """Learn the directions from the labelled rows.
+    @property
+    def _streams(self):
+        return self.weights not in ("fuzzy", "dependence")
 
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Features.
-        y : array-like of shape (n_samples,) or (n_samples, n_labels)
-            Labels; -1 marks what was not observed.
-        observed : array-like of bool of shape (n_samples,) or \
-                (n_samples, n_labels), default=None
-            What was observed, when y is sparse; overrides -1.
-
-        Returns
-        -------
-        self : object
-            The fitted reducer.
-        """
-        X, labels = keep_labeled(*self._validate_fit(X, y, observed=observed))
-        W = label_weights(self.weights, X, labels, self.random_state)
-        projection, mean = discriminant_directions(
-            X, W, reg=self.reg, n_components=self.n_components
-        )
-        return self._set_projection(projection, mean, X.dtype)
-
-    def _fit_chunks(self, chunks):
-        if self.weights in ("fuzzy", "dependence"):
-            raise TypeError(
-                f"WMLDA with weights='{self.weights}' cannot be fitted in chunks; "
-                f"those that can are {STREAMING}."
-            )
-        statistics = moments_of_chunks(self._weighted(chunks), scatter=True)
-        metric = statistics.scatter
-        size = len(metric)
-        metric.flat[:: size + 1] += ridge_of(self.reg, size, np.trace(metric))
-        counts = statistics.mean_t * statistics.weight
-        projection = dependence_projection(
-            statistics.cross @ contrasts(counts),
-            metric,
-            n_components=self.n_components,
-        )
-        return self._set_projection(
-            within_scale(projection), statistics.mean_x, chunks.dtype
-        )
-
-    def _weighted(self, chunks):
-        """Rows with their weights in the form that weighted moments take."""
-        cosines = None
+    def _look_ahead(self, labels):
         if self.weights == "correlation":
-            cosines = label_cosines(sum(y.values.T @ y.values for _, y in chunks))
-        for X, labels in chunks:
-            W = labels.values
-            if self.weights == "entropy":
-                W = entropy_weights(W)
-            elif cosines is not None:
-                W = correlation_weights(W, labels.observed, cosines)
-            total = W.sum(axis=1)
-            yield X, W / np.where(total > 0, total, 1)[:, None], total
+            self._cosines = label_cosines(sum(y.values.T @ y.values for y in labels))
+
+    def _problem(self, X, labels):
+        if self.weights == "correlation":
+            W = correlation_weights(labels.values, labels.observed, self._cosines)
+        else:
+            W = label_weights(self.weights, X, labels, self.random_state)
+        return between_classes(W, self.reg)
 
 
-@dataclass(frozen=True, eq=False)
-class ClassScatter:
-    """Scatter matrices of weighted classes, as targets and row weights.
+def between_classes(W, reg, *, within=True, **more):
+    """The problem of discriminant analysis with memberships W (n, q) in classes.
 
-    With ``Xc = X - mean``: ``S_t = Xc' diag(weights) Xc`` and ``S_b = M M'`` for
-    ``M = Xc' targets``.
-
-    Attributes
-    ----------
-    mean : ndarray of shape (n_features,)
-        Weighted mean of the rows.
-    targets : ndarray of shape (n_samples, n_classes - 1)
-        One column less than there are classes that occur.
-    weights : ndarray of shape (n_samples,)
-        Sum of the weights of each row.
+    ``tr((P'S_wP)^-1 P'S_bP)`` has the solutions of the problem with the total scatter
+    for metric, up to their lengths, and that one needs no class means.
     """
-
-    mean: np.ndarray
-    targets: np.ndarray
-    weights: np.ndarray
-
-
-def class_scatter(X, W):
-    """State the scatter matrices of X for the weights W (n_samples, n_labels)."""
-    weights = W.sum(axis=1)
-    total = weights.sum()
-    if not total > 0:
-        raise ValueError("No sample has a label: there are no classes to separate.")
-    mean = (X.T @ weights) / total
-    return ClassScatter(mean, W @ contrasts(W.sum(axis=0)), weights)
+    return Problem(
+        W,
+        weights=W.sum(axis=1),
+        scatter=1.0,
+        reg=reg,
+        combine=lambda sums: contrasts(sums.totals),
+        within=within,
+        **more,
+    )
 
 
 def contrasts(counts):
@@ -242,6 +165,8 @@ def contrasts(counts):
     without a sample get rows of zeros.
     """
     used = np.flatnonzero(counts > 0)
+    if not used.size:
+        raise ValueError("No sample has a label: there are no classes to separate.")
     root = np.sqrt(counts[used])
     # The Householder reflection of the unit vector onto the first axis.
     axis = root / np.linalg.norm(root)
@@ -250,32 +175,3 @@ def contrasts(counts):
     result = np.zeros((counts.size, used.size - 1))
     result[used] = reflection[:, 1:] / root[:, None]
     return result
-
-
-def discriminant_directions(X, W, *, reg, n_components):
-    """Directions of discriminant analysis for any weights, and the mean to subtract."""
-    parts = class_scatter(X, W)
-    projection = dependence_directions(
-        X,
-        parts.targets,
-        mean=parts.mean,
-        omega=parts.weights,
-        ridge=ridge_of(
-            reg, X.shape[1], lambda: total_scatter(X, parts.mean, parts.weights)
-        ),
-        n_components=n_components,
-    )
-    return within_scale(projection), parts.mean
-
-
-def within_scale(projection):
-    """From norm one in ``S_t + reg I`` to norm one in ``S_w + reg I``."""
-    rest = 1 - projection.eigenvalues
-    if rest.min() < 1e-12:
-        raise ValueError(
-            "The within-class scatter is singular: some direction separates the labels "
-            "perfectly; a larger reg would make it positive definite."
-        )
-    return Projection(
-        projection.components / np.sqrt(rest)[:, None], projection.eigenvalues / rest
-    )

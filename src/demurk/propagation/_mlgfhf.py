@@ -12,7 +12,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from demurk.base import DemurkEstimator
 from demurk.graph import affinity, degrees, nearest_neighbors
-from demurk.labels import LabelTags
 from demurk.linalg import block_cg
 from demurk.propagation._noisy import NoisyPropagationMixin
 from demurk.utils._compat import HasMethods, Interval, StrOptions, _fit_context
@@ -128,7 +127,7 @@ class MLGFHF(NoisyPropagationMixin, ClassifierMixin, DemurkEstimator):
         How neighbours are found; see
         :class:`~demurk.propagation.NoisyLabelPropagation`.
     n_jobs : int, default=None
-        Processes for the neighbour search.
+        Threads of the neighbour search; None means 1, -1 all processors.
 
     Attributes
     ----------
@@ -197,7 +196,7 @@ class MLGFHF(NoisyPropagationMixin, ClassifierMixin, DemurkEstimator):
         ],
         "n_jobs": [Integral, None],
     }
-    _label_tags = LabelTags(kinds=("labels",), missing=True)
+    _label_kind = "labels"
 
     def __init__(
         self,

@@ -12,7 +12,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from demurk.base import DemurkEstimator, LabelOutputMixin
 from demurk.graph import affinity, nearest_neighbors, propagate
-from demurk.labels import LabelTags
 from demurk.utils._compat import (
     CallbackSupportMixin,
     HasMethods,
@@ -28,13 +27,13 @@ __all__ = [
     "NoisyPropagationMixin",
 ]
 
-PROPAGATION_CONSTRAINTS = {
+PROPAGATION_CONSTRAINTS: dict = {
     "n_neighbors": [Interval(Integral, 1, None, closed="left")],
     "alpha_labeled": [Interval(Real, 0, 1, closed="left")],
     "alpha_unlabeled": [Interval(Real, 0, 1, closed="left")],
     "affinity": [StrOptions({"knn", "heat"})],
     "neighbors": [
-        StrOptions({"exact", "approx", "precomputed"}),
+        StrOptions({"exact", "approx"}),
         HasMethods(["fit", "kneighbors_graph"]),
     ],
     "n_jobs": [Integral, None],
@@ -81,8 +80,10 @@ class NoisyPropagationMixin(LabelOutputMixin, CallbackSupportMixin):
             alpha = np.where(observed, self.alpha_labeled, self.alpha_unlabeled)
             result = propagate(weights, labels.values, alpha, labeled=observed)
         self._set_classes(labels)
-        self.label_distributions_ = result.values
-        self.transduction_ = self._transduce(result.values, result.reached)
+        # Without the absence of a label that is alone.
+        values = result.values[:, : len(self.classes_)]
+        self.label_distributions_ = values
+        self.transduction_ = self._transduce(values, result.reached)
         self.neighbors_recall_ = graph.recall
         self.n_iter_ = result.n_iter
         return result, graph
@@ -133,7 +134,7 @@ class NoisyLabelPropagation(NoisyPropagationMixin, ClassifierMixin, DemurkEstima
         recall, X itself as a sparse distance graph, or any scikit-learn neighbours
         transformer.
     n_jobs : int, default=None
-        Processes for the neighbour search.
+        Threads of the neighbour search; None means 1, -1 all processors.
 
     Attributes
     ----------
@@ -188,8 +189,15 @@ class NoisyLabelPropagation(NoisyPropagationMixin, ClassifierMixin, DemurkEstima
     array([0, 0, 0, 0, 1, 1, 1, 1])
     """
 
-    _parameter_constraints: dict = PROPAGATION_CONSTRAINTS
-    _label_tags = LabelTags(kinds=("noisy",), missing=True)
+    _parameter_constraints: dict = {
+        **PROPAGATION_CONSTRAINTS,
+        # A graph takes the place of the features, which nothing else here needs.
+        "neighbors": [
+            *PROPAGATION_CONSTRAINTS["neighbors"],
+            StrOptions({"precomputed"}),
+        ],
+    }
+    _label_kind = "noisy"
 
     def __init__(
         self,

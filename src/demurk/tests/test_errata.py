@@ -312,8 +312,10 @@ def test_terms_of_sleml_have_one_size_only_if_neighbours_grow_too(rng):
 
 def test_sleml_without_labels_is_not_the_map_of_heat_weights(rng):
     X, y = rng.normal(size=(150, 3)), np.arange(150) % 3
-    ours = SLEML(feature_weight=1.0, n_neighbors=10).fit(X, y).embedding_
-    theirs = LaplacianEigenmaps(n_neighbors=10).fit(X).embedding_
+    ours = (
+        SLEML(feature_weight=1.0, n_neighbors=10, random_state=0).fit(X, y).embedding_
+    )
+    theirs = LaplacianEigenmaps(n_neighbors=10, random_state=0).fit(X).embedding_
     assert subspace_angles(ours, theirs).max() > 0.02
 
 
@@ -357,7 +359,12 @@ def test_fifteen_iterations_are_better_than_fifty_on_cal500(data_home):
     splits = [pml_split(data, seed, amount=0.5) for seed in range(2)]
     with threadpool_limits(1):  # the matrices are too small to share
         early, late = (
-            np.mean([pml_score(PMLLCom(max_iter=n), s)["ranking loss"] for s in splits])
+            np.mean(
+                [
+                    pml_score(PMLLCom(max_iter=n, random_state=0), s)["ranking loss"]
+                    for s in splits
+                ]
+            )
             for n in (15, 50)
         )
     assert early < 0.20 and late > early + 0.02
@@ -368,7 +375,9 @@ def test_the_printed_rule_for_u_on_cal500(smoothness, n_rises, factor, data_home
     """Equation 12 with the setting of the paper, and with a large lambda_3."""
     split = pml_split(pml_data("CAL500", data_home=data_home), 0, amount=0.5)
     X, Y = split.X_train, csr_array(split.candidates, dtype=float)
-    model = PMLLCom(noise_penalty=5, fit_intercept=False, smoothness=smoothness)
+    model = PMLLCom(
+        noise_penalty=5, fit_intercept=False, smoothness=smoothness, random_state=0
+    )
     problem = model._problem(X, Y)
     state = model._start(problem, np.ones(len(X), bool))
     growth = []
@@ -386,7 +395,7 @@ def test_a_small_penalty_finds_more_noise_not_less(rng):
     X = rng.normal(size=(60, 5))
     Y = (rng.uniform(size=(60, 25)) < 0.3).astype(int)
     amounts = [
-        PMLLCom(noise_penalty=penalty).fit(X, Y).noise_.sum()
+        PMLLCom(noise_penalty=penalty, random_state=0).fit(X, Y).noise_.sum()
         for penalty in (0.1, 0.5, 1.0, 2.0, 5.0)
     ]
     assert np.all(np.diff(amounts[:4]) < 0) and amounts[3] == amounts[4] == 0
@@ -557,7 +566,12 @@ def test_negative_weights_make_a_difference():
     scores = {}
     for weights in ("signed", "nonnegative"):
         model = SSDRMC(
-            None, inference="harmonic", weights=weights, start="zeros", max_iter=4
+            None,
+            inference="harmonic",
+            weights=weights,
+            start="zeros",
+            max_iter=4,
+            random_state=0,
         )
         if weights == "signed":
             with pytest.warns(ConvergenceWarning):
@@ -571,7 +585,9 @@ def test_negative_weights_make_a_difference():
 def test_equation_12_stays_below_the_threshold():
     X, Y, known = digits_with_one_label_in_ten()
     murky = np.where(known[:, None], Y, -1)
-    model = SSDRMC(None, inference="paper", weights="signed", start="zeros")
+    model = SSDRMC(
+        None, inference="paper", weights="signed", start="zeros", random_state=0
+    )
     model.fit(X, murky)
     assert model.label_distributions_[~known].max() < 0.3
     assert not model.transduction_[~known].any()

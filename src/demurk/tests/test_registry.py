@@ -17,6 +17,8 @@ def public_estimators():
             room = importlib.import_module(module.name)
             for name in getattr(room, "__all__", []):
                 value = getattr(room, name)
+                if name == "LinearReducer":  # a base, for reducers of one's own
+                    continue
                 if inspect.isclass(value) and issubclass(value, DemurkEstimator):
                     yield module.name.removeprefix("demurk."), name
 

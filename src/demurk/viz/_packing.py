@@ -9,7 +9,6 @@ import json
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import issparse
 
 from demurk.labels import check_labels
 
@@ -140,15 +139,8 @@ def read_page_labels(labels, cleaned, names, n_samples):
 
 
 def _read(labels, n_samples):
-    if getattr(labels, "shape", ())[1:] == (1,):
-        # The door would read one column as one class per sample; here it is a label.
-        column = labels.toarray() if issparse(labels) else np.asarray(labels)
-        both = check_labels(np.hstack([column, column]), n_samples)
-        classes = np.asarray(getattr(labels, "columns", [0]))
-        return type(both)(
-            both.values[:, :1], both.observed[:, :1], classes, both.kind, False
-        )
-    return check_labels(labels, n_samples)
+    one = getattr(labels, "shape", ())[1:] == (1,)
+    return check_labels(labels, n_samples, columns="labels" if one else None)
 
 
 def _spread(values, classes, all_classes):

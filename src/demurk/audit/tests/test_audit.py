@@ -43,7 +43,7 @@ def precision(changed, scores):
 def test_flips_are_found_and_counted(noisy):
     _, corrupted, audit = noisy
     assert precision(corrupted.changed, audit.scores_) > 0.8
-    assert audit.kind_ == "symmetric" and audit.rates_ == "shared"
+    assert audit.noise_ == "symmetric" and audit.rates_ == "shared"
     for rate in audit.noise_rates_.values():
         assert_allclose(rate, 0.1, atol=0.03)
     n_changed = corrupted.changed.sum()
@@ -56,7 +56,7 @@ def test_flips_are_found_and_counted(noisy):
 def test_results_fit_together(noisy):
     _, corrupted, audit = noisy
     Y, wrong = corrupted.labels, audit.wrong_proba_
-    assert_allclose(audit.soft_labels_, Y + wrong * (1 - 2 * Y))
+    assert_allclose(audit.label_distributions_, Y + wrong * (1 - 2 * Y))
     assert audit.n_suspects_ == round(wrong.sum())
     order = np.argsort(audit.scores_, axis=None)
     assert (np.diff(wrong.ravel()[order]) > -1e-3).all()
@@ -74,19 +74,19 @@ def test_missing_positives_are_ranked_far_better_than_by_probability(clean):
     ).fit(X, given)
     plain = precision(hidden, np.abs(given - forest.oob_prediction_))
     audit = LabelAudit(random_state=0).fit(X, given)
-    assert audit.kind_ == "missing"
+    assert audit.noise_ == "missing"
     assert_allclose(audit.noise_rates_["missing"], 0.3, atol=0.07)
-    assert (audit.noise_rates_["false_positives"] == 0).all()
+    assert (audit.noise_rates_["extra"] == 0).all()
     assert precision(hidden, audit.scores_) > plain + 0.3
     none = LabelAudit("none", random_state=0).fit(X, given)
     assert precision(hidden, none.scores_) < precision(hidden, audit.scores_) - 0.3
 
 
-def test_false_positives_are_recognised(clean):
+def test_extra_labels_are_recognised(clean):
     X, Y = clean
     added = (np.random.RandomState(3).random_sample(Y.shape) < 0.1) & (Y == 0)
     audit = LabelAudit(random_state=0).fit(X, np.where(added, 1, Y))
-    assert audit.kind_ == "false_positives"
+    assert audit.noise_ == "extra"
     assert precision(added, audit.scores_) > 0.85
 
 
@@ -94,7 +94,7 @@ def test_clean_labels_are_left_alone(clean):
     X, Y = clean
     with pytest.warns(UserWarning, match="No noise rate could be estimated"):
         audit = LabelAudit(random_state=0).fit(X, Y)
-    assert audit.kind_ == "none"
+    assert audit.noise_ == "none"
     assert (audit.wrong_proba_ > 0.5).mean() <= 0.005
     assert audit.n_suspects_ <= 0.005 * Y.size
     assert len(audit.suspects()) == audit.n_suspects_
@@ -133,7 +133,7 @@ def test_weak_evidence_is_said_and_the_lists_stay_apart():
     X, Y = make_labels(3, n=100)
     corrupted = flip_labels(Y, 0.1, random_state=3)
     audit = LabelAudit(n_estimators=50, random_state=0).fit(X, corrupted.labels)
-    assert audit.kind_ == "uncertain"
+    assert audit.noise_ == "uncertain"
     assert "cannot be told: read the two lists of suspects apart" in audit.message_
     # So many of each, whatever the other list holds.
     assert audit.suspects(6)["given"].tolist() == [1] * 6 + [0] * 6
@@ -144,19 +144,19 @@ def test_kind_none_ranks_by_how_unlikely_the_label_is(noisy):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         none = LabelAudit("none", random_state=0).fit(X, corrupted.labels)
-    assert none.kind_ == "none" and (none.wrong_proba_ == 0).all()
-    assert_array_equal(none.soft_labels_, corrupted.labels)
+    assert none.noise_ == "none" and (none.wrong_proba_ == 0).all()
+    assert_array_equal(none.label_distributions_, corrupted.labels)
     assert none.n_suspects_ == 0
     assert precision(corrupted.changed, none.scores_) > 0.8
-    P = none._evidence.honest
+    P = none._evidence.out_of_sample
     assert_allclose(none.scores_, np.abs(corrupted.labels - P))
 
 
-@pytest.mark.parametrize("kind, allowed", [("missing", 0), ("false_positives", 1)])
-def test_a_stated_kind_never_suspects_the_impossible(noisy, kind, allowed):
+@pytest.mark.parametrize("noise, allowed", [("missing", 0), ("extra", 1)])
+def test_a_stated_kind_never_suspects_the_impossible(noisy, noise, allowed):
     X, corrupted, _ = noisy
-    audit = LabelAudit(kind, n_estimators=20, random_state=0).fit(X, corrupted.labels)
-    assert audit.kind_ == kind
+    audit = LabelAudit(noise, n_estimators=20, random_state=0).fit(X, corrupted.labels)
+    assert audit.noise_ == noise
     assert (audit.suspects(40)["given"] == allowed).all()
 
 
@@ -168,7 +168,7 @@ def test_unobserved_entries(clean):
     given[:50] = -1
     seen = given >= 0
     audit = LabelAudit(random_state=0).fit(X, given)
-    for name in ("scores_", "wrong_proba_", "soft_labels_"):
+    for name in ("scores_", "wrong_proba_", "label_distributions_"):
         assert_array_equal(np.isfinite(getattr(audit, name)), seen)
     assert precision(corrupted.changed[seen], audit.scores_[seen]) > 0.75
     suspects = audit.suspects(60)
@@ -184,7 +184,7 @@ def test_order_of_labels_does_not_matter(noisy):
     a = LabelAudit(n_estimators=20, random_state=0).fit(X, corrupted.labels)
     b = LabelAudit(n_estimators=20, random_state=0).fit(X, corrupted.labels[:, order])
     assert_allclose(b.scores_, a.scores_[:, order], atol=1e-6)
-    assert b.kind_ == a.kind_
+    assert b.noise_ == a.noise_
 
 
 def test_forms_of_input(noisy):
@@ -256,7 +256,7 @@ def test_suspects_come_in_two_lists(noisy):
 def test_uncertain_lists_are_not_mixed(noisy):
     _, _, audit = noisy
     certain = audit.suspects(10)
-    audit.kind_ = "uncertain"
+    audit.noise_ = "uncertain"
     try:
         frame = audit.suspects(10)
         assert frame["given"].tolist() == [1] * 10 + [0] * 10
@@ -266,7 +266,7 @@ def test_uncertain_lists_are_not_mixed(noisy):
         sizes = audit.suspects()["list"].value_counts()
         assert [sizes[name] for name in LISTS] == expected
     finally:
-        audit.kind_ = "symmetric"
+        audit.noise_ = "symmetric"
 
 
 def test_one_class_per_sample(clean):
@@ -289,7 +289,7 @@ def test_small_and_degenerate_data(clean):
         assert len(audit.suspects(4)) <= 8
     for constant in (0, 1):
         audit = LabelAudit(n_estimators=10).fit(X[:50], np.full((50, 3), constant))
-        assert audit.kind_ == "none" and np.isfinite(audit.scores_).all()
+        assert audit.noise_ == "none" and np.isfinite(audit.scores_).all()
     one = LabelAudit(n_estimators=10).fit(X, [{"a"} if v else set() for v in Y[:, 0]])
     assert one.scores_.shape == (500, 1)
     with pytest.raises(ValueError, match="Only one sample is labelled"):
@@ -320,7 +320,7 @@ def test_many_rows_use_landmarks(clean, monkeypatch):
 
 def test_probabilities_come_from_the_reported_rates(noisy):
     _, corrupted, audit = noisy
-    e0, e1 = audit.noise_rates_["missing"], audit.noise_rates_["false_positives"]
+    e0, e1 = audit.noise_rates_["missing"], audit.noise_rates_["extra"]
     Y, wrong = corrupted.labels, audit.wrong_proba_
     # Solve Bayes' rule for the probability of the true label and put it back in.
     odds = wrong / (1 - wrong)

@@ -9,31 +9,31 @@ from demurk.audit._kinds import _pick, choose_kind, sharpness
 from demurk.audit._noise_model import standardized
 
 
-def make_labels(rng, missing, false, n=800, q=6, slope=4.0):
+def make_labels(rng, missing, extra, n=800, q=6, slope=4.0):
     Z = standardized(rng.normal(size=(n, q)), np.ones((n, q), bool))
     true = rng.random_sample((n, q)) < expit(slope * Z - 2)
-    flip = rng.random_sample((n, q)) < np.where(true, missing, false)
+    flip = rng.random_sample((n, q)) < np.where(true, missing, extra)
     return Z, (true ^ flip).astype(float), np.ones((n, q), bool)
 
 
 @pytest.mark.parametrize(
-    "missing, false, kind",
+    "missing, extra, noise",
     [
         (0.1, 0.1, "symmetric"),
-        (0.0, 0.1, "false_positives"),
+        (0.0, 0.1, "extra"),
         (0.3, 0.0, "missing"),
         (0.35, 0.08, "mixed"),
         (0.0, 0.0, "none"),
     ],
 )
-def test_kinds_are_told_apart(rng, missing, false, kind):
-    choice = choose_kind(*make_labels(rng, missing, false))
-    assert choice.kind == kind and not choice.per_label
+def test_kinds_are_told_apart(rng, missing, extra, noise):
+    choice = choose_kind(*make_labels(rng, missing, extra))
+    assert choice.noise == noise and not choice.per_label
     assert choice.sure
     assert set(choice.evidence) == {
         "none",
         "symmetric",
-        "false_positives",
+        "extra",
         "missing",
         "mixed",
     }
@@ -42,12 +42,12 @@ def test_kinds_are_told_apart(rng, missing, false, kind):
 def test_rates_that_differ_between_labels_are_seen(rng):
     rates = np.array([0.0, 0.02, 0.1, 0.2, 0.35, 0.45])
     choice = choose_kind(*make_labels(rng, rates, 0.0, n=1500))
-    assert choice.kind == "missing" and choice.per_label
+    assert choice.noise == "missing" and choice.per_label
     # Drawn towards each other, but far from equal and in the right order.
     assert_allclose(choice.fit.missing, rates, atol=0.12)
     assert (np.diff(choice.fit.missing) > 0).all()
     shared = choose_kind(*make_labels(rng, 0.2, 0.0, n=1500))
-    assert shared.kind == "missing" and not shared.per_label
+    assert shared.noise == "missing" and not shared.per_label
 
 
 @pytest.mark.parametrize("rates, own", [("shared", False), ("per_label", True)])
@@ -59,17 +59,17 @@ def test_rates_as_the_user_wants(rng, rates, own):
 
 def test_a_kind_that_was_asked_for(rng):
     Z, Y, seen = make_labels(rng, 0.3, 0.0, n=300)
-    choice = choose_kind(Z, Y, seen, kind="false_positives")
-    assert choice.kind == "false_positives" and choice.sure
+    choice = choose_kind(Z, Y, seen, noise="extra")
+    assert choice.noise == "extra" and choice.sure
     assert (choice.fit.missing == 0).all()
-    none = choose_kind(Z, Y, seen, kind="none")
-    assert none.kind == "none" and not none.estimated
-    assert (none.fit.missing == 0).all() and (none.fit.false == 0).all()
+    none = choose_kind(Z, Y, seen, noise="none")
+    assert none.noise == "none" and not none.estimated
+    assert (none.fit.missing == 0).all() and (none.fit.extra == 0).all()
 
 
 def test_few_rows_are_not_called_certain(rng):
     choice = choose_kind(*make_labels(rng, 0.1, 0.1, n=40, q=2, slope=1.5))
-    assert not choice.sure or choice.kind == "none"
+    assert not choice.sure or choice.noise == "none"
 
 
 def test_a_skewed_curve_is_not_taken_for_missing_labels(rng):
@@ -79,7 +79,7 @@ def test_a_skewed_curve_is_not_taken_for_missing_labels(rng):
     Y = rng.random_sample(seen.shape) < expit(1.5 * Z + 1) ** 6
     choice = choose_kind(Z, Y.astype(float), seen)
     assert choice.evidence["missing"] > 1
-    assert choice.kind == "none" and not choice.sure
+    assert choice.noise == "none" and not choice.sure
 
 
 @pytest.mark.parametrize("share, kind", [(0.1, "missing"), (0.9, "symmetric")])
@@ -97,9 +97,9 @@ def test_a_rate_at_the_edge_is_not_believed(rng):
     Z, Y, seen = make_labels(rng, 0.7, 0.0)
     choice = choose_kind(Z, Y, seen)
     assert choice.evidence["missing"] > 5  # clear, if it could be believed
-    assert choice.kind == "none" and not choice.sure
+    assert choice.noise == "none" and not choice.sure
     asked = choose_kind(Z, Y, seen, "missing")
-    assert asked.kind == "missing" and asked.fit.missing.mean() > 0.45
+    assert asked.noise == "missing" and asked.fit.missing.mean() > 0.45
 
 
 def test_sharpness():

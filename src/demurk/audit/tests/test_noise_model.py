@@ -15,12 +15,12 @@ from demurk.audit._noise_model import (
 )
 
 
-def make_labels(rng, missing, false, n=1500, q=4):
+def make_labels(rng, missing, extra, n=1500, q=4):
     """Scores, true labels and given labels of a perfectly specified model."""
     Z = standardized(rng.normal(size=(n, q)), np.ones((n, q), bool))
     slope, intercept = np.linspace(2, 5, q), np.linspace(-3, 0, q)
     true = rng.random_sample((n, q)) < expit(slope * Z + intercept)
-    flip = rng.random_sample((n, q)) < np.where(true, missing, false)
+    flip = rng.random_sample((n, q)) < np.where(true, missing, extra)
     return Z, true.astype(float), (true ^ flip).astype(float)
 
 
@@ -96,23 +96,23 @@ def test_fit_equals_a_general_optimiser(rng, structure, per_label):
 
 
 @pytest.mark.parametrize(
-    "structure, missing, false",
+    "structure, missing, extra",
     [
         ("symmetric", 0.1, 0.1),
-        ("false_positives", 0.0, 0.1),
+        ("extra", 0.0, 0.1),
         ("missing", 0.3, 0.0),
         ("mixed", 0.3, 0.1),
         ("none", 0.0, 0.0),
     ],
 )
-def test_known_rates_are_recovered(rng, structure, missing, false):
-    Z, true, Y = make_labels(rng, missing, false, n=4000)
+def test_known_rates_are_recovered(rng, structure, missing, extra):
+    Z, true, Y = make_labels(rng, missing, extra, n=4000)
     seen = np.ones(Y.shape, bool)
     fit = fit_noise(Z, Y, seen, structure)
     assert_allclose(fit.missing, missing, atol=0.05)
-    assert_allclose(fit.false, false, atol=0.02)
+    assert_allclose(fit.extra, extra, atol=0.02)
     assert_allclose(fit.slope, np.linspace(2, 5, 4), rtol=0.25)
-    wrong = wrong_probability(fit.probabilities(Z), Y, fit.missing, fit.false)
+    wrong = wrong_probability(fit.probabilities(Z), Y, fit.missing, fit.extra)
     assert wrong.sum() == pytest.approx((Y != true).sum(), abs=0.02 * Y.size)
 
 
@@ -137,7 +137,7 @@ def test_complexity_is_the_laplace_term(rng):
     expected = 0.0
     for j in range(2):
         pi = fit.probabilities(Z)[:, j]
-        e0, e1 = fit.missing[j], fit.false[j]
+        e0, e1 = fit.missing[j], fit.extra[j]
         p = e1 + (1 - e0 - e1) * pi
         d = (1 - e0 - e1) * pi * (1 - pi)
         columns = [

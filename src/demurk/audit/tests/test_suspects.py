@@ -18,7 +18,7 @@ def evidence():
         features=X,
         labels=labels,
         observed=np.ones((7, 2), bool),
-        honest=np.full((7, 2), 0.25),
+        out_of_sample=np.full((7, 2), 0.25),
         coefs=coefs,
         means=labels.mean(axis=0),
     )
@@ -57,7 +57,7 @@ def test_without_features_or_dependence_only_the_probability_is_left(evidence):
         None,
         evidence.labels,
         evidence.observed,
-        evidence.honest,
+        evidence.out_of_sample,
         np.zeros((2, 2)),
         evidence.means,
     )

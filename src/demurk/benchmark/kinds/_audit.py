@@ -78,8 +78,8 @@ def audit(
     seconds = time.process_time() - start
     flags, n_expected = _called_wrong(model)
     report = _report(wrong, model.scores_, flags, n_expected)
-    if hasattr(model, "kind_") and flags is not None:
-        report[f"kind {model.kind_}"] = 1.0
+    if hasattr(model, "noise_") and flags is not None:
+        report[f"noise {model.noise_}"] = 1.0
     return report | {"seconds": seconds}
 
 
@@ -102,7 +102,7 @@ def _called_wrong(model):
     """Entries that a method calls wrong, and how long its list is."""
     if hasattr(model, "flags_"):
         return model.flags_, int(model.flags_.sum())
-    if hasattr(model, "wrong_proba_") and model.kind != "none":
+    if hasattr(model, "wrong_proba_") and model.noise != "none":
         return model.wrong_proba_ > 0.5, model.n_suspects_
     return None, None
 

@@ -102,7 +102,7 @@ class _Patients:
 def _patients(n_samples):
     """Both parts, standardised, and what the rules say about the training part."""
     from demurk.datasets import make_health_records, paper_rules
-    from demurk.labels import RuleLabeler
+    from demurk.rules import RuleLabeler
 
     records = make_health_records(n_samples, random_state=0)
     cut = n_samples - int(TEST_SHARE * n_samples)

@@ -58,8 +58,8 @@ def completion(
     Returns
     -------
     report : dict of str to float
-        "micro F1" and "Hamming loss" on the unlabelled rows; "turns" of a method that
-        counts them.
+        "micro F1" and "Hamming loss" on the unlabelled rows; "iterations" of a method
+        that counts them.
 
     Examples
     --------
@@ -89,7 +89,7 @@ def completion(
         "Hamming loss": hamming_loss(Y[~known], predicted),
     }
     if hasattr(model, "n_iter_"):
-        report["turns"] = model.n_iter_
+        report["iterations"] = model.n_iter_
     return report
 
 

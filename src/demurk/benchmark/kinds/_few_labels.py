@@ -17,9 +17,9 @@ from demurk.benchmark.kinds._common import (
     reason_to_skip,
 )
 from demurk.benchmark.kinds._spoiled import dense_data, wrong_entries
-from demurk.honest import f1_cut, out_of_bag_scores
 from demurk.metrics import multilabel_report
 from demurk.multilabel import MurkyClassifier
+from demurk.out_of_sample import f1_cut, out_of_bag_scores
 
 __all__ = ["few_labels"]
 
@@ -148,5 +148,5 @@ def _cut(scores, model, method, data, told, seed):
     X, Y = _training_part(data, model, method)
     murky = MurkyClassifier(random_state=seed, **(told or {}))
     rates = murky.fit(data.X_train, data.given)._rates
-    honest = out_of_bag_scores(model, X.astype(np.float32), Y.astype(float))
-    return f1_cut(honest.ravel(), Y.ravel().astype(float), len(X), *rates)
+    out_of_sample = out_of_bag_scores(model, X.astype(np.float32), Y.astype(float))
+    return f1_cut(out_of_sample.ravel(), Y.ravel().astype(float), len(X), *rates)

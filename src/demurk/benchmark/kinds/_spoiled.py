@@ -10,11 +10,11 @@ from scipy.sparse import issparse
 from sklearn.ensemble import RandomForestRegressor
 
 from demurk.datasets import load_dataset, make_multilabel_blocks
-from demurk.honest import out_of_bag_scores
+from demurk.out_of_sample import out_of_bag_scores
 
 __all__ = ["NOISES", "dense_data", "wrong_entries"]
 
-NOISES = ("symmetric", "candidate", "missing", "label", "label missing", "instance")
+NOISES = ("symmetric", "extra", "missing", "label", "label missing", "instance")
 
 
 @lru_cache(maxsize=1)
@@ -35,7 +35,7 @@ def wrong_entries(noise, rate, X, Y, rng):
     ----------
     noise : str
         - "symmetric": each entry with probability `rate`;
-        - "candidate": each absent label; "missing": each present label;
+        - "extra": each absent label; "missing": each present label;
         - "label": every label has a rate for its present and one for its absent
           entries, both drawn from 0 to `rate`; "label missing": only the former;
         - "instance": a share `rate` of the entries, where a forest is unsure.
@@ -58,14 +58,14 @@ def wrong_entries(noise, rate, X, Y, rng):
     draw = rng.random_sample(Y.shape)
     if noise == "symmetric":
         return draw < rate
-    if noise == "candidate":
+    if noise == "extra":
         return (draw < rate) & (Y == 0)
     if noise == "missing":
         return (draw < rate) & (Y == 1)
     if noise == "instance":
         return _unsure_entries(X, Y, rate, rng)
-    missing, false = rate * rng.random_sample((2, Y.shape[1]))
-    return draw < np.where(Y == 1, missing, false if noise == "label" else 0.0)
+    missing, extra = rate * rng.random_sample((2, Y.shape[1]))
+    return draw < np.where(Y == 1, missing, extra if noise == "label" else 0.0)
 
 
 def _unsure_entries(X, Y, rate, rng):

@@ -35,7 +35,7 @@ def test_each_noise_spoils_what_it_names(noise, labels):
     if noise in ("symmetric", "instance"):
         assert present == pytest.approx(0.2, abs=0.02)
         assert absent == pytest.approx(0.2, abs=0.02)
-    elif noise == "candidate":
+    elif noise == "extra":
         assert (present, absent) == (0, pytest.approx(0.2, abs=0.01))
     elif noise == "missing":
         assert (present, absent) == (pytest.approx(0.2, abs=0.01), 0)
@@ -54,9 +54,7 @@ def test_instance_noise_falls_where_a_forest_is_unsure(rng):
 
 
 def test_unknown_noise_is_named(rng):
-    with pytest.raises(
-        ValueError, match="no noise 'loud'; choose symmetric, candidate"
-    ):
+    with pytest.raises(ValueError, match="no noise 'loud'; choose symmetric, extra"):
         wrong_entries("loud", 0.1, np.ones((2, 1)), np.ones((2, 2)), rng)
 
 
@@ -82,10 +80,8 @@ def test_a_classifier_sees_all_rows_and_a_regressor_the_labelled_ones():
         "estimator": "demurk.multilabel.MurkyClassifier",
         "params": {"members": "fast", "n_estimators": 20},
     }
-    found = few_labels("toy", method, 3, told={"noise": "candidate"}, **SIZES)
-    model = MurkyClassifier(
-        "fast", n_estimators=20, noise="candidate", random_state=103
-    )
+    found = few_labels("toy", method, 3, told={"noise": "extra"}, **SIZES)
+    model = MurkyClassifier("fast", n_estimators=20, noise="extra", random_state=103)
     scores = model.fit(X, given).decision_function(X_test)
     own = multilabel_report(Y_test, (scores > 0).astype(int), scores)
     assert own == {name: pytest.approx(found[name]) for name in own}
@@ -150,6 +146,6 @@ def test_an_audit_without_a_kind_flags_nothing():
     with pytest.warns(UserWarning, match="No noise rate"):
         model.fit(X[rows], toy.target[rows] ^ wrong)
     assert report["share flagged"] == (model.wrong_proba_ > 0.5).mean()
-    assert report[f"kind {model.kind_}"] == 1
-    plain = audit("toy", method | {"params": {"kind": "none"}}, 0, max_samples=120)
+    assert report[f"noise {model.noise_}"] == 1
+    plain = audit("toy", method | {"params": {"noise": "none"}}, 0, max_samples=120)
     assert "share flagged" not in plain and plain["AP"] > 0

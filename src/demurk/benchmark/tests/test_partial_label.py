@@ -29,7 +29,7 @@ class Spy(TransformerMixin, BaseEstimator):
 
     def fit(self, X, y):
         Spy.fitted_to.append((X.copy(), y.copy()))
-        self.confidences_ = y / y.sum(axis=1, keepdims=True) + 0.0
+        self.label_distributions_ = y / y.sum(axis=1, keepdims=True) + 0.0
         return self
 
     def transform(self, X):
@@ -133,8 +133,8 @@ def test_learners_get_seed_and_confidences(data, monkeypatch):
         partial_label_accuracy(PLECOC(random_state=7), fold)
     assert seen == [2, 7]
 
-    def fit(self, X, y, confidences=None):
-        seen.append(confidences)
+    def fit(self, X, y, label_distributions=None):
+        seen.append(label_distributions)
         return self
 
     monkeypatch.setattr(PLkNN, "fit", fit)

@@ -98,7 +98,7 @@ def check_complete(out, n_samples):
 def test_all_files_are_there(audited):
     assert check_complete(audited.out, 400) == set(FILES)
     assert not list(audited.out.glob(".*"))
-    soft = pd.read_csv(audited.out / "soft_labels.csv")
+    soft = pd.read_csv(audited.out / "label_distributions.csv")
     assert list(soft) == ["row", *NAMES] and soft["happy"].isna().sum() == 21
     values = soft[NAMES].to_numpy()
     assert ((values >= 0) & (values <= 1))[audited.given != -1].all()
@@ -200,7 +200,7 @@ def test_without_a_rate_the_lists_stay_apart(tmp_path, capsys):
     assert "No noise rate could be estimated" in page and "P(wrong)" not in page
     count = pd.read_csv(tmp_path / "out" / "suspects.csv")["list"].value_counts()
     assert count.to_dict() == dict.fromkeys(LISTS, UNKNOWN_REVIEW)
-    clean_file(str(path), tmp_path / "out", kind="none", review=7, force=True)
+    clean_file(str(path), tmp_path / "out", noise="none", review=7, force=True)
     assert "No kind of noise was assumed" in capsys.readouterr().out
     count = pd.read_csv(tmp_path / "out" / "suspects.csv")["list"].value_counts()
     assert count.to_dict() == dict.fromkeys(LISTS, 7)
@@ -221,7 +221,7 @@ def test_without_a_rate_the_lists_stay_apart(tmp_path, capsys):
 )
 def test_how_many_are_listed(kind, estimated, review, expected):
     wrong = np.array([[0.9, 0.8], [np.nan, 0.6], [0.8, 0.5]])
-    audit = SimpleNamespace(kind_=kind, n_suspects_=9, wrong_proba_=wrong)
+    audit = SimpleNamespace(noise_=kind, n_suspects_=9, wrong_proba_=wrong)
     given = np.array([[True, False], [False, True], [True, True]])
     assert module._limits(audit, given, review, estimated) == expected
 
@@ -230,7 +230,7 @@ def test_uncertain_kind_is_said(audited, tmp_path, monkeypatch, capsys):
     class Unsure(module.LabelAudit):
         def fit(self, X, y):
             super().fit(X, y)
-            self.kind_ = "uncertain"
+            self.noise_ = "uncertain"
             self.message_ = "The kind of noise cannot be told: read the lists apart."
             return self
 
@@ -325,7 +325,7 @@ def test_small_data(tmp_path, X, Y):
 @pytest.mark.parametrize(
     "options, message",
     [
-        ({"kind": "random"}, "give one of auto, symmetric"),
+        ({"noise": "random"}, "give one of auto, symmetric"),
         ({"flip": 0.3}, "from 0.5 to 1"),
         ({"review": 0}, "number of suspects"),
         ({"text": "composer"}, "no column 'composer' named in text"),
@@ -356,17 +356,17 @@ def test_empty_cells_are_not_zeros(tmp_path, text):
 
 
 def test_nothing_is_overwritten(audited, tmp_path):
-    (tmp_path / "soft_labels.csv").write_text("mine")
+    (tmp_path / "label_distributions.csv").write_text("mine")
     with pytest.raises(FileExistsError, match="--force"):
         clean_file(str(audited.path), tmp_path)
-    assert [path.name for path in tmp_path.iterdir()] == ["soft_labels.csv"]
+    assert [path.name for path in tmp_path.iterdir()] == ["label_distributions.csv"]
     # Not even by force: the original.
     source = tmp_path / "cleaned.csv"
     source.write_bytes(audited.path.read_bytes())
     with pytest.raises(ValueError, match="is the data itself"):
         clean_file(str(source), tmp_path, force=True)
     assert source.read_bytes() == audited.path.read_bytes()
-    assert (tmp_path / "soft_labels.csv").read_text() == "mine"
+    assert (tmp_path / "label_distributions.csv").read_text() == "mine"
     clean_file(str(audited.path), tmp_path / "out")
     clean_file(str(audited.path), tmp_path / "out", flip=None, force=True)
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())

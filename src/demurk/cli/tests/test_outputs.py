@@ -172,7 +172,7 @@ def test_labels_that_sound_like_our_columns(folder):
 def test_a_label_called_row(folder):
     source = make_table(folder / "odd.csv", ["row", "row (2)"])
     assert run(*FOLDERS["clean"], source=source) == 0
-    with open(folder / "out" / "soft_labels.csv") as file:
+    with open(folder / "out" / "label_distributions.csv") as file:
         assert next(csv.reader(file)) == ["row (2) (2)", "row", "row (2)"]
 
 

@@ -109,10 +109,12 @@ def test_own_labels_of_a_sample_have_no_part_in_its_row(songs, folder):
     X = SimpleImputer(strategy="median").fit_transform(frame[FEATURES])
     model = MurkyClassifier("fast", n_estimators=N_TREES, random_state=0)
     model.fit(X, murky)
-    honest = model.honest_scores_[:N_LABELED]
-    assert_array_equal(table.iloc[:N_LABELED, :2], honest > model.cuts_["f1"])
+    out_of_sample = model.out_of_sample_scores_[:N_LABELED]
+    assert_array_equal(
+        table.iloc[:N_LABELED, :2], out_of_sample > model.thresholds_["f1"]
+    )
     proba = table.iloc[:N_LABELED, 2:4]
-    assert_allclose(proba, model._probabilities(honest), atol=1e-5)
+    assert_allclose(proba, model._probabilities(out_of_sample), atol=1e-5)
 
 
 def test_learning_from_another_file(songs, folder):
@@ -191,11 +193,11 @@ def test_sparse_files(folder, rng):
 
 
 def test_noise_is_passed_on(folder, capsys):
-    predict("songs.csv", "--noise", "candidate", "--rate", 0.2, "--target", "hamming")
+    predict("songs.csv", "--noise", "extra", "--rate", 0.2, "--target", "hamming")
     assert "20% of the labels that do not apply are given" in capsys.readouterr().out
     model = io.load("predictions.skops")[-1]
     assert (model.noise, model.noise_rate_, model.target) == (
-        "candidate",
+        "extra",
         0.2,
         "hamming",
     )

@@ -4,6 +4,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 import gzip
+import time
 
 import numpy as np
 import pytest
@@ -368,13 +369,91 @@ def test_lone_string_for_a_list(write):
         ("<labels><label/></labels>", "no Mulan label list"),
         ("<settings/>", "no Mulan label list"),
         ("<labels>", "toy.xml is not valid XML"),
+        ("<?xml version='1.0' encoding='murky'?><labels/>", "an unknown encoding"),
+        ("<?xml version='1.0' encoding='utf-7'?><labels/>", "an unknown encoding"),
+        ("<!DOCTYPE l [<!ENTITY a 'b'>]><l>&a;</l>", "declares an entity"),
+        ("<!DOCTYPE l [<!ENTITY a SYSTEM 'toy.arff'>]><l/>", "declares an entity"),
+        ("<l>" * 100_000 + "</l>" * 100_000, "no Mulan label list"),
+        (f"<labels><label name='{'z' * 9000}'/></labels>", "no column 'zzz"),
     ],
 )
 def test_bad_label_lists(write, xml, message):
     path = write(LABELS.format("x"))
     write(xml, "toy.xml")
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError, match=message) as info:
         read_arff(path)
+    found = str(info.value)
+    assert found.endswith(".") and "\n" not in found and len(found) < 400
+
+
+ABSURD = {
+    "labels": (
+        "@relation 'x: -C " + "9" * 400 + "'\n@attribute a real\n@data\n1",
+        "-C",
+    ),
+    "digits": (
+        "@relation 'x: -C " + "9" * 5000 + "'\n@attribute a real\n@data\n1",
+        "-C",
+    ),
+    "index": (
+        "@relation 'x: -C 1'\n@attribute a real\n@attribute b real\n@data\n{"
+        + "9" * 5000
+        + " 1}",
+        "line 5: the entry '999",
+    ),
+    "name": (f"@relation 'x: -C 1'\n@attribute {'a' * 9000} text\n@data\n1", "unknown"),
+    "value": (
+        f"@relation 'x: -C 1'\n@attribute a {{{'b' * 9000}}}\n@attribute c real\n"
+        "@data\nz,1",
+        "holds 'z'; expected one of bbb",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ABSURD)
+def test_absurd_numbers_and_names(write, name):
+    text, message = ABSURD[name]
+    with pytest.raises(ValueError) as info:
+        read_arff(write(text))
+    found = str(info.value)
+    assert message in found
+    assert found.endswith(".") and "\n" not in found and len(found) < 500
+
+
+def test_columns_that_nobody_could_hold(write):
+    """20,000 labels of 60,000 empty rows took a gigabyte from 600 kB."""
+    header = "@relation x\n@attribute x real\n"
+    header += "".join(f"@attribute a{i} {{0,1}}\n" for i in range(20_000)) + "@data\n"
+    with pytest.raises(ValueError, match=r"label matrix in .* too many to believe"):
+        read_arff(write(header + "{}\n" * 60_000), n_labels=20_000)
+    values = ",".join(map(str, range(20_000)))
+    header = f"@relation x\n@attribute x {{{values}}}\n@attribute l real\n@data\n"
+    with pytest.raises(ValueError, match=r"nominal attributes in .* too many"):
+        read_arff(write(header + "{}\n" * 10_000), n_labels=1)
+
+
+def test_spaces_before_a_broken_quote_cost_nothing(write):
+    """100,000 of them took minutes: the time grew with their square."""
+    text = "@relation x\n@attribute a real\n@attribute b real\n@data\n'1',"
+    start = time.perf_counter()
+    with pytest.raises(ValueError, match="a quote is not closed"):
+        read_arff(write(text + " " * 100_000 + "'1"), n_labels=1)
+    assert time.perf_counter() - start < 2
+
+
+def test_many_labels_in_a_list_are_found_in_linear_time(write):
+    names = [f"a{i}" for i in range(20_000)]
+    text = "@relation x\n@attribute x real\n"
+    text += "".join(f"@attribute {name} real\n" for name in names) + "@data\n{1 1}\n"
+    write(XML.format("".join(f'<label name="{n}"/>' for n in names)), "toy.xml")
+    start = time.perf_counter()
+    assert read_arff(write(text)).target.shape == (1, 20_000)
+    assert time.perf_counter() - start < 4
+
+
+def test_an_unknown_encoding_is_named(write):
+    with pytest.raises(ValueError, match="encoding 'murky' is not known"):
+        read_arff(write(LABELS.format("x")), n_labels=1, encoding="murky")
 
 
 def test_damaged_archive_and_missing_file(tmp_path):

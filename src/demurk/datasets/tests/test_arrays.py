@@ -4,6 +4,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 import gzip
+import zipfile
 
 import numpy as np
 import pytest
@@ -177,6 +178,126 @@ def test_npz_damage(tmp_path):
         ValueError, match=r"noise\.npz cannot be read as a NumPy archive"
     ):
         read_npz(path)
+
+
+def npy(shape, values, descr="<f8"):
+    """The bytes of a .npy file that may declare what it does not hold."""
+    head = f"{{'descr': {descr!r}, 'fortran_order': False, 'shape': {shape}, }}"
+    head = head.encode().ljust(117) + b"\n"
+    return b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little") + head + values
+
+
+def pack(path, **members):
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("Y.npy", npy((2, 1), np.array([1.0, 0.0]).tobytes()))
+        for name, content in members.items():
+            archive.writestr(name.replace("_npy", ".npy"), content)
+    return path
+
+
+NUMBERS = np.arange(4.0).tobytes()
+CLAIMS = {
+    "good": (npy((2, 2), NUMBERS), None),
+    "raw": (b"no array", "magic string"),
+    "large": (npy((2, 600_000_000), NUMBERS), "another size than it declares"),
+    "larger": (npy((2, 10**400), NUMBERS), "another size than it declares"),
+    "negative": (npy((-2, -2), NUMBERS), "another size than it declares"),
+    "empty text": (npy((10**9,), b"", "<U0"), "holds <U0"),
+    "long text": (npy((1,), NUMBERS, "<U2000000000"), "cannot be read"),
+    "no characters": (npy((2,), b"\xff" * 8, "<U1"), "no characters"),
+    "objects": (npy((4,), NUMBERS, "|O"), "holds object"),
+    "records": (npy((4,), NUMBERS, [("a", "<f8")]), "numbers and text"),
+    "many sides": (npy((1,) * 70 + (4,), NUMBERS), "cannot be read"),
+    "no literal": (npy("(" * 9000, NUMBERS), "cannot be read"),
+}
+
+
+@pytest.mark.parametrize("name", CLAIMS)
+@pytest.mark.parametrize("member", ["X_npy", "X"])
+def test_npz_members_are_checked_before_they_are_believed(tmp_path, name, member):
+    """Raw members raised AttributeError; an 8-byte array could claim gigabytes."""
+    content, message = CLAIMS[name]
+    path = pack(tmp_path / "toy.npz", **{member: content})
+    if message is None:
+        assert read_npz(path).data.tolist() == [[0, 1], [2, 3]]
+        return
+    with pytest.raises(ValueError) as caught:
+        read_npz(path)
+    found = str(caught.value)
+    assert message in found and str(path) in found
+    assert found.endswith(".") and "\n" not in found and len(found) < 400
+
+
+def test_npz_members_of_no_use_are_not_read(tmp_path):
+    good = npy((2, 2), NUMBERS)
+    path = pack(tmp_path / "toy.npz", X_npy=good, other=b"raw", more_npy=b"broken")
+    assert read_npz(path).data.shape == (2, 2)
+
+
+def test_npz_may_expand_up_to_a_limit(tmp_path, monkeypatch):
+    from demurk.datasets import _room
+
+    path = tmp_path / "bomb.npz"
+    np.savez_compressed(path, X=np.zeros((2, 2**18)), Y=np.ones((2, 1)))
+    assert read_npz(path).data.shape == (2, 2**18)
+    monkeypatch.setattr(_room, "ROOM", 2**20)
+    with pytest.raises(ValueError, match="expands to more than"):
+        read_npz(path)
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_LZMA) as archive:
+        archive.writestr("X.npy", npy((2, 2), NUMBERS))
+        archive.writestr("Y.npy", npy((2, 1), np.ones(2).tobytes()))
+    with pytest.raises(ValueError, match="packed in a way that NumPy does not use"):
+        read_npz(path)
+
+
+def test_a_position_among_many_labels_takes_no_square_matrix(save):
+    """The identity of 60,000 labels would be 29 GB."""
+    given = np.ones((2, 60_000), dtype=np.int8)
+    toy = read_npz(save(X=X, Y=[3, 59_999], candidates=given))
+    assert toy.target.tolist() == [3, 59_999]
+
+
+def test_numbers_of_classes_keep_their_rules(save):
+    for y, codes, names in (
+        ([3, -1, 7, 3], [0, -1, 1, 0], ["3", "7"]),
+        ([-1, 1, 1, -1], [0, 1, 1, 0], ["-1", "1"]),
+        ([0.5, np.nan, -2, 0.5], [1, -1, 0, 1], ["-2", "0.5"]),
+        ([-3, -1, 0, -3], [0, -1, 1, 0], ["-3", "0"]),
+    ):
+        toy = read_npz(save(X=np.eye(4), y=y))
+        assert (toy.target.tolist(), toy.target_names) == (codes, names)
+
+
+def test_libsvm_labels_that_nobody_could_hold(write):
+    """40,000 lines with a label each took 13 GB."""
+    text = "".join(f"{i} 1:1\n" for i in range(40_000))
+    path = write(text)
+    with pytest.raises(ValueError, match=r"label matrix in .* too many to believe"):
+        read_libsvm(path)
+    assert read_libsvm(path, multilabel=False).target.shape == (40_000,)
+
+
+def test_libsvm_columns_that_are_only_declared(write):
+    """Names of 4,000,000 features of one line of text took 300 MB."""
+    path = write("1 4000000:1\n")
+    with pytest.raises(ValueError, match="4e\\+06 features by its highest index"):
+        read_libsvm(path)
+    assert read_libsvm(path, n_features=4_000_000).data.shape == (1, 4_000_000)
+
+
+def test_packed_text_may_expand_up_to_a_limit(tmp_path, monkeypatch):
+    from demurk.datasets import _room
+
+    path = tmp_path / "bomb.svm.gz"
+    path.write_bytes(gzip.compress(b"1 1:1\n" * 200_000))
+    assert read_libsvm(path).data.shape == (200_000, 1)
+    monkeypatch.setattr(_room, "ROOM", 2**20)
+    for name, option in (("bomb.svm.gz", {}), ("bomb.csv.gz", {"labels": 1})):
+        path.rename(tmp_path / name)
+        path = tmp_path / name
+        with pytest.raises(ValueError, match="expands to more text") as caught:
+            read_dataset(path, **option)
+        assert str(caught.value).endswith(".")
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from sklearn.linear_model import LogisticRegression
 
 from demurk.datasets import _health_codes as codes
 from demurk.datasets import make_health_records, paper_rules
-from demurk.labels import RuleLabeler
+from demurk.rules import RuleLabeler
 
 N_TRAIN = 6932
 

@@ -3,12 +3,14 @@
 # Authors: The demurk developers
 # SPDX-License-Identifier: BSD-3-Clause
 
+import struct
 import sys
+import zlib
 
 import numpy as np
 import pytest
 from scipy import sparse
-from scipy.io import savemat
+from scipy.io import loadmat, savemat
 
 from demurk.datasets import read_mat
 
@@ -207,3 +209,243 @@ def test_version_73_with_h5py(tmp_path):
     toy = read_mat(path)
     np.testing.assert_array_equal(toy.data, X)
     assert toy.target.tolist() == Y.tolist()
+
+
+# Files written by hand, as the format describes it
+
+TYPES = {"i1": 1, "u1": 2, "i2": 3, "u2": 4, "i4": 5, "u4": 6, "f4": 7, "f8": 9}
+
+
+def element(kind, data, order="<"):
+    return struct.pack(order + "II", kind, len(data)) + data + b"\0" * (-len(data) % 8)
+
+
+def numbers(values, dtype, order="<"):
+    return element(TYPES[dtype], np.asarray(values, order + dtype).tobytes("F"), order)
+
+
+def variable(name, shape, *parts, code=6, order="<"):
+    head = numbers([code, 0], "u4", order) + numbers(shape, "i4", order)
+    return element(14, head + element(1, name.encode(), order) + b"".join(parts), order)
+
+
+def mat_file(*variables, order="<"):
+    head = b"MATLAB 5.0 MAT-file".ljust(124) + struct.pack(order + "H", 0x0100)
+    return head + (b"IM" if order == "<" else b"MI") + b"".join(variables)
+
+
+TARGET = variable("target", Y.shape, numbers(Y, "u1"))
+
+
+def sparse_data(rows, starts, shape=(4, 3), n_values=3):
+    parts = (rows, "i4"), (starts, "i4"), (np.arange(1.0, 1 + n_values), "f8")
+    return variable("data", shape, *(numbers(*part) for part in parts), code=5)
+
+
+@pytest.mark.parametrize("order", "<>")
+def test_files_of_both_byte_orders_written_by_hand(tmp_path, order):
+    path = tmp_path / "hand.mat"
+    data = variable("data", X.shape, numbers(X, "i2", order), order=order)
+    # Up to four bytes stand in the head of an element, which is turned with it.
+    small = struct.pack(order + "I", 3 << 16 | 1) + b"abc\0"
+    name = numbers([6, 0], "u4", order) + numbers([1, 1], "i4", order) + small
+    more = element(14, name + numbers([5.0], "f8", order), order)
+    target = variable("target", Y.shape, numbers(Y, "u1", order), order=order)
+    path.write_bytes(mat_file(data, target, more, order=order))
+    toy = read_mat(path)
+    np.testing.assert_array_equal(toy.data, X)
+    assert toy.target.tolist() == Y.tolist()
+    assert loadmat(path)["abc"] == 5
+
+
+@pytest.mark.parametrize("options", [{}, {"do_compression": True}, {"format": "4"}])
+@pytest.mark.parametrize("kind", ["dense", "sparse", "logical"])
+def test_variables_are_those_of_scipy(tmp_path, rng, kind, options):
+    path = tmp_path / "any.mat"
+    for dtype in ("f8", "f4", "i4", "i2", "u2", "u1", "i1", "u4", "i8", "u8"):
+        if options.get("format") and dtype in ("i1", "u4", "i8", "u8"):
+            continue
+        values = rng.randint(0, 100, (6, 3)).astype(dtype)
+        if kind == "sparse":
+            values = sparse.csc_array((values * (values > 50)).astype(np.float64))
+        elif kind == "logical":
+            values = values > 50
+        savemat(path, {"X": values, "y": np.arange(6)[:, None]}, **options)
+        found, expected = read_mat(path).data, loadmat(path)["X"]
+        if kind == "sparse":
+            found, expected = found.toarray(), expected.toarray()
+        np.testing.assert_array_equal(found, expected)
+
+
+def packed(content):
+    content = zlib.compress(content)
+    return struct.pack("<II", 15, len(content)) + content
+
+
+def nested_cells(depth):
+    inside = variable("", (1, 1), numbers([1.0], "f8"))
+    head = variable("", (1, 1), code=1)[8:]
+    heads, size = [], len(inside)
+    for _ in range(depth):
+        heads.append(struct.pack("<II", 14, len(head) + size) + head)
+        size += len(heads[-1])
+    return variable("cells", (1, 1), *heads[::-1], inside, code=1)
+
+
+def test_what_is_not_asked_for_is_not_read(tmp_path):
+    """Cells nested 20,000 deep ended the interpreter."""
+    path = tmp_path / "deep.mat"
+    data = variable("data", X.shape, numbers(X, "f8"))
+    for cells in (nested_cells(20_000), packed(nested_cells(20_000))):
+        path.write_bytes(mat_file(data, TARGET, cells))
+        np.testing.assert_array_equal(read_mat(path).data, X)
+    with pytest.raises(ValueError, match="must be a numeric matrix, got type cell"):
+        read_mat(path, data="cells")
+
+
+WRONG = {
+    "row too large": (sparse_data([0, 4, 1], [0, 1, 2, 3]), "is not from 0 to 3"),
+    "row negative": (sparse_data([0, -1, 1], [0, 1, 2, 3]), "is not from 0 to 3"),
+    "columns fall": (sparse_data([0, 1, 2], [0, 2, 1, 3]), "not where it says"),
+    "first column": (sparse_data([0, 1, 2], [1, 1, 2, 3]), "not where it says"),
+    "columns missing": (sparse_data([0, 1, 2], [0, 1, 3]), "not where it says"),
+    "too few": (sparse_data([0, 1, 2], [0, 1, 2, 9]), "fewer values"),
+    "too few values": (sparse_data([0, 1, 2], [0, 1, 2, 3], n_values=2), "fewer"),
+    "rows declared": (
+        sparse_data([0, 1, 2], [0, 1, 2, 3], (2**31 - 1, 3)),
+        "2.15e+09 rows and columns by its highest index",
+    ),
+    "large": (
+        variable("data", (2**31 - 1, 2**31 - 1), numbers(X, "f8")),
+        "would be 4.61e+18 numbers",
+    ),
+    "negative": (variable("data", (-4, -3), numbers(X, "f8")), "the sizes (-4, -3)"),
+    "wrong size": (variable("data", (4, 4), numbers(X, "f8")), "another size than"),
+    "no class": (variable("data", (4, 3), numbers(X, "f8"), code=99), "unknown class"),
+    "no type": (variable("data", (4, 3), element(8, b"")), "the unknown type 8"),
+    "no numbers": (variable("data", (4, 3)), "ends inside an element"),
+    "element": (element(9, b"12345678"), "an element of the unknown type 9"),
+    "no matrix": (packed(element(9, b"12345678")), "that is no matrix"),
+    "twice": (2 * variable("data", (4, 3), numbers(X, "f8")), "two variables 'data'"),
+    "too long": (struct.pack("<II", 14, 2**32 - 1), "longer than the file"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_structure_is_checked_before_it_is_believed(tmp_path, name):
+    content, message = WRONG[name]
+    path = tmp_path / "wrong.mat"
+    path.write_bytes(mat_file(TARGET, content))
+    with pytest.raises(ValueError) as caught:
+        read_mat(path)
+    found = str(caught.value)
+    assert message in found and str(path) in found
+    assert found.endswith(".") and "\n" not in found and len(found) < 400
+
+
+def test_compressed_data_may_expand_up_to_a_limit(tmp_path, monkeypatch):
+    from demurk.datasets import _room
+
+    path = tmp_path / "bomb.mat"
+    zeros = variable("data", (4, 2**18), numbers(np.zeros((4, 2**18)), "f8"))
+    path.write_bytes(mat_file(packed(TARGET), packed(zeros)))
+    assert read_mat(path).data.shape == (4, 2**18)
+    monkeypatch.setattr(_room, "ROOM", 2**20)
+    with pytest.raises(ValueError, match="expands to more than"):
+        read_mat(path)
+    # A variable that nobody asks for is not unpacked.
+    data = variable("X", X.shape, numbers(X, "f8"))
+    path.write_bytes(mat_file(TARGET, data, packed(zeros)))
+    assert read_mat(path, data="X").data.shape == X.shape
+
+
+def test_compressed_data_that_are_cut_off(tmp_path):
+    path = tmp_path / "cut.mat"
+    whole = variable("data", X.shape, numbers(X, "f8"))
+    for cut in (zlib.compress(whole)[:-6], b"no zlib data"):
+        element = struct.pack("<II", 15, len(cut)) + cut
+        path.write_bytes(mat_file(TARGET, element))
+        with pytest.raises(ValueError, match="cannot be read as a MATLAB file"):
+            read_mat(path)
+
+
+def version_4(name, values, code=0, shape=None):
+    head = struct.pack("<5i", code, *(shape or values.shape), 0, len(name) + 1)
+    return head + name.encode() + b"\0" + values.astype("<f8").tobytes("F")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (version_4("data", X, shape=(4, 2**30)), "longer than the file"),
+        (version_4("data", X, shape=(-4, 3)), "the sizes (-4, 3)"),
+        (version_4("data", X, code=90), "an unknown type"),
+        (version_4("data", X)[:15], "ends inside the head"),
+        (version_4("data", np.array([[1, 9, 1], [2, 2, 0.0]]), 2), "out of range"),
+        (version_4("data", np.array([[0, 1, 1], [2, 2, 0.0]]), 2), "out of range"),
+        (version_4("data", np.array([[0.5, 1, 1], [2, 2, 0]]), 2), "no integers"),
+        (version_4("data", np.array([[2.0**40, 1, 0]]), 2), "out of range"),
+        (version_4("data", np.array([[2.0**31, 1, 0]]), 2), "by its highest index"),
+        (version_4("data", np.ones((2, 2)), 2), "three columns"),
+    ],
+)
+def test_version_4_is_checked_too(tmp_path, content, message):
+    path = tmp_path / "old.mat"
+    path.write_bytes(version_4("target", Y.astype(float)) + content)
+    with pytest.raises(ValueError) as caught:
+        read_mat(path)
+    assert message in str(caught.value) and str(caught.value).endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("module", "message"),
+    [
+        ("import os; os.abort()", "its reader ended with code"),
+        ("import time; time.sleep(60)", "its reader took more than 1 seconds"),
+        ("raise OSError('damaged')", "its reader ended with code 1"),
+    ],
+)
+def test_version_73_may_end_its_reader(tmp_path, monkeypatch, module, message):
+    """A crash inside the HDF5 library is a sentence, too."""
+    from demurk.datasets import _hdf5
+
+    monkeypatch.setattr(_hdf5, "_SECONDS", 1)
+    (tmp_path / "h5py.py").write_text(module)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    path = tmp_path / "new.mat"
+    path.write_bytes(header_73())
+    with pytest.raises(ValueError, match=message) as caught:
+        read_mat(path)
+    assert str(caught.value).endswith(".") and str(path) in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"), [([0, 9], "from 0 to 3"), ([0, -1], "from 0 to 3")]
+)
+def test_version_73_indices_are_checked(tmp_path, rows, message):
+    h5py = pytest.importorskip("h5py")
+    path = tmp_path / "new.mat"
+    with h5py.File(path, "w", userblock_size=512) as file:
+        file["target"] = Y.T
+        group = file.create_group("data")
+        group["data"], group["ir"], group["jc"] = [1.0, 2.0], rows, [0, 1, 2]
+        group.attrs["MATLAB_sparse"] = 4
+        file["name"] = "text"
+    with path.open("r+b") as stream:
+        stream.write(header_73())
+    with pytest.raises(ValueError, match=message):
+        read_mat(path)
+    with pytest.raises(ValueError, match="must be a numeric matrix"):
+        read_mat(path, data="name")
+
+
+def test_version_73_sizes_are_believed_up_to_a_limit(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    path = tmp_path / "new.mat"
+    with h5py.File(path, "w", userblock_size=512) as file:
+        file["target"] = Y.T
+        file.create_dataset("data", (4, 2**40), "f8", chunks=(4, 1024))
+    with path.open("r+b") as stream:
+        stream.write(header_73())
+    with pytest.raises(ValueError, match="its reader ended with code"):
+        read_mat(path)

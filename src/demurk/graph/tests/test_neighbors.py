@@ -279,3 +279,31 @@ def test_errors(kwargs, error, match):
     X = np.arange(8.0).reshape(4, 2)
     with pytest.raises(error, match=match):
         nearest_neighbors(**({"X": X, "n_neighbors": 2} | kwargs))
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_rows_too_large_to_be_squared_are_refused(form, rng):
+    X = rng.normal(size=(30, 4))
+    X[5, 2] = 1e200
+    with pytest.raises(ValueError, match=r"Column 2 of X holds 1e\+200 in row 5"):
+        nearest_neighbors(form(X), 3)
+    with pytest.raises(ValueError, match=r"Column 2 of X holds 1e\+200 in row 5"):
+        nearest_neighbors(form(X[:4]), 3, queries=form(X))
+
+
+def test_sparse_points_are_only_read(rng):
+    X = sparse.random_array((30, 8), density=0.4, format="csr", rng=0)
+    expected = nearest_neighbors(X, 3).distances
+    turned = sparse.csr_array(X.shape)
+    order = np.concatenate(
+        [np.arange(a, b)[::-1] for a, b in zip(X.indptr, X.indptr[1:])]
+    )
+    turned.data, turned.indices = X.data[order], X.indices[order].astype(np.int64)
+    turned.indptr = X.indptr.astype(np.int64)
+    before = turned.data.copy(), turned.indices.copy()
+    found = nearest_neighbors(turned, 3, queries=turned).distances
+    assert found.shape == expected.shape
+    found = nearest_neighbors(turned, 3).distances
+    np.testing.assert_array_equal(found.toarray(), expected.toarray())
+    np.testing.assert_array_equal(turned.data, before[0])
+    np.testing.assert_array_equal(turned.indices, before[1])

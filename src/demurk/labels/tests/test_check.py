@@ -268,6 +268,80 @@ def test_column_vector_is_one_class_per_sample():
     assert_same(data, flat)
 
 
+def one_label_forms():
+    pandas = pytest.importorskip("pandas")
+    polars = pytest.importorskip("polars")
+    return {
+        "array": np.array([[1], [0], [-1]]),
+        "list": [[1], [0], [-1]],
+        "flat": [1, 0, -1],
+        "masked": np.ma.masked_array([[1], [0], [0]], mask=[[0], [0], [1]]),
+        "pandas": pandas.DataFrame({"spam": [1, 0, None]}),
+        "pandas objects": pandas.DataFrame({"spam": [True, False, None]}, dtype=object),
+        "polars": polars.DataFrame({"spam": [1, 0, None]}),
+    }
+
+
+def test_one_column_of_labels():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for form, y in one_label_forms().items():
+            data = check_labels(y, 3, columns="labels")
+            assert data.values.tolist() == [[1], [0], [0]], form
+            assert data.observed.tolist() == [[True], [True], [False]], form
+            assert not data.single, form
+            named = "pandas" in form or form == "polars"
+            assert data.classes.tolist() == (["spam"] if named else [0]), form
+            if named:  # a frame is a table of labels, also with one column
+                assert_same(check_labels(y), data)
+        sparse_y = sparse.csr_array([[1], [0], [0]])
+        data = check_labels(sparse_y, columns="labels", observed=[True, True, False])
+        assert data.values.tolist() == [[1], [0], [0]] and not data.single
+        # and the result is taken as it is
+        assert check_labels(data, 3, columns="labels") is data
+
+
+def test_one_column_of_classes():
+    pandas = pytest.importorskip("pandas")
+    flat = check_labels([1, 0, -1])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for y in ([1, 0, -1], [[1], [0], [-1]], pandas.DataFrame({"y": [1, 0, -1]})):
+            assert_same(check_labels(y, columns="class"), flat)
+        words = check_labels(pandas.DataFrame({"y": ["b", "a"]}), columns="class")
+    assert words.classes.tolist() == ["a", "b"] and words.single
+    for y in (pandas.DataFrame({"y": ["b", "a"]}), pandas.DataFrame({"y": [0, 2]})):
+        with pytest.warns(DataConversionWarning):
+            assert check_labels(y).single
+    with pytest.warns(DataConversionWarning):  # a candidate alone would say nothing
+        assert check_labels(pandas.DataFrame({"y": [0, 1]}), kind="candidates").single
+
+
+@pytest.mark.parametrize(
+    "y, columns, message",
+    [
+        ([[1, 0], [0, 1]], "class", "y holds 2 columns of labels"),
+        ([{"a"}, {"b"}], "class", "y holds 2 columns of labels"),
+        ([0, 1], "tags", "columns is 'tags'"),
+        ([[0], [2]], "labels", "y holds 2 at row 1, column 0"),
+        (["a", "b"], "labels", "y holds 'a' at row 0, column 0"),
+        (check_labels([0, 1]), "labels", "holds a class"),
+        (check_labels([[0, 1]]), "class", "holds labels"),
+    ],
+)
+def test_columns_that_do_not_fit(y, columns, message):
+    with pytest.raises(ValueError, match=message):
+        check_labels(y, columns=columns)
+
+
+def test_sparse_labels_are_not_converted():
+    Y = sparse.csr_array([[0, 1], [1, 1]])
+    Y.indices, Y.indptr = Y.indices.astype("i8"), Y.indptr.astype("i8")
+    indices = Y.indices
+    check_labels(Y)
+    assert Y.indices is indices and Y.indptr.dtype == np.int64
+
+
 @pytest.mark.parametrize(
     "y",
     [[[1, -1], [-1, 1]], [1, -1, 1], [1.0, -1.0], sparse.csr_array([[1, -1], [1, 1]])],
@@ -296,10 +370,10 @@ def test_kinds():
     # a 1-D y means sets of one
     single = check_labels([2, -1, 0], kind="candidates")
     assert single.values.sum(axis=1).tolist() == [1, 0, 1]
-    for kind in ("labels", "noisy", "multi_candidates"):
+    for kind in ("labels", "noisy", "extra"):
         assert check_labels([[0, 0], [1, 0]], kind=kind).kind == kind
     assert check_labels(data, 3, kind="candidates") is data
-    assert LabelTags() == LabelTags(kinds=("labels",), missing=False)
+    assert LabelTags().kind == "labels"
 
 
 def test_input_is_not_shared():
@@ -430,8 +504,6 @@ MALFORMED = {
         "Found input variables with inconsistent numbers of samples: [3, 2]",
         "give y one row per sample",
     ),
-    "missing": ([0, 1, -1], {"missing": False}, "Row 2 of y", "leave the sample out"),
-    "missing 2-D": ([[0, 1], [1, -1]], {"missing": False}, "Row 1 of y", "give its"),
     "no candidate": ([[0, 1], [0, 0]], {"kind": "candidates"}, "Row 1 of y", "one 1"),
     "kind": ([0, 1], {"kind": "murky"}, "'murky'", "give one of labels, noisy"),
     "kind of data": (
@@ -588,13 +660,13 @@ TABLES = hnp.arrays(
     y=st.one_of(JUNK, st.lists(SCALARS, max_size=5), ARRAYS, SPARSE),
     kind=st.sampled_from(KINDS),
     observed=st.one_of(st.none(), JUNK, ARRAYS, st.lists(st.booleans(), max_size=4)),
-    missing=st.booleans(),
+    columns=st.sampled_from([None, "labels", "class"]),
 )
-def test_junk_is_read_or_refused(y, kind, observed, missing):
+def test_junk_is_read_or_refused(y, kind, observed, columns):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            data = check_labels(y, kind=kind, observed=observed, missing=missing)
+            data = check_labels(y, kind=kind, observed=observed, columns=columns)
         except ValueError as error:
             assert str(error)
             return
@@ -603,7 +675,7 @@ def test_junk_is_read_or_refused(y, kind, observed, missing):
     assert data.classes.shape == (data.n_labels,)
     assert np.isin(data.values, (0, 1)).all()
     assert not data.values[~data.observed].any()
-    assert data.observed.any() and (missing or data.observed.all())
+    assert data.observed.any()
     if data.single:
         np.testing.assert_array_equal(data.values.sum(axis=1), data.labeled)
 

@@ -14,7 +14,7 @@ from scipy import sparse
 
 from demurk.labels import (
     add_candidates,
-    add_noisy_labels,
+    add_extra_labels,
     flip_labels,
     hide_entries,
     hide_rows,
@@ -27,7 +27,7 @@ TABLES = hnp.arrays(
 )
 SHARES = st.floats(0, 1)
 SEEDS = st.integers(0, 2**31)
-TOOLS = [flip_labels, hide_rows, hide_entries, add_noisy_labels]
+TOOLS = [flip_labels, hide_rows, hide_entries, add_extra_labels]
 quiet = pytest.mark.filterwarnings("ignore:y holds only 1 and -1:UserWarning")
 
 
@@ -49,6 +49,14 @@ def test_every_tool(Y, amount, seed, tool):
     np.testing.assert_array_equal(tool(Y, 0).labels, Y)
 
 
+@pytest.mark.parametrize("noise, value", [("extra", 0), ("missing", 1)])
+def test_one_sided_noise_is_half_of_the_symmetric(rng, noise, value):
+    Y = rng.randint(-1, 2, (40, 6))
+    both = flip_labels(Y, 0.3, random_state=0)
+    one = flip_labels(Y, 0.3, noise=noise, random_state=0)
+    np.testing.assert_array_equal(one.changed, both.changed & (Y == value))
+
+
 @quiet
 @settings(max_examples=60, deadline=None)
 @given(Y=TABLES, fraction=SHARES, seed=SEEDS)
@@ -67,7 +75,7 @@ def test_hiding_is_exact(Y, fraction, seed):
 @settings(max_examples=60, deadline=None)
 @given(Y=TABLES, amount=st.floats(0, 4), seed=SEEDS)
 def test_noisy_labels_are_exact(Y, amount, seed):
-    result = add_noisy_labels(Y, amount, random_state=seed)
+    result = add_extra_labels(Y, amount, random_state=seed)
     for before, after in zip(Y.tolist(), result.labels.tolist()):
         wanted = math.floor(amount * before.count(1) + 1e-9)
         extra = min(wanted, before.count(0))
@@ -80,8 +88,8 @@ def test_amount_is_not_lost_to_rounding():
     Y = np.zeros((1, 200))
     Y[0, :100] = 1
     assert 0.29 * 100 < 29
-    assert add_noisy_labels(Y, 0.29).changed.sum() == 29
-    assert not add_noisy_labels(np.eye(5), 0.5).changed.any()
+    assert add_extra_labels(Y, 0.29).changed.sum() == 29
+    assert not add_extra_labels(np.eye(5), 0.5).changed.any()
 
 
 def test_flips_are_independent_and_fair():
@@ -177,8 +185,9 @@ MALFORMED = {
     "rate bool": (lambda: flip_labels(Y, True), "rate is True", "0 to 1"),
     "rows": (lambda: hide_rows(Y, -0.1), "fraction is -0.1", "0 to 1"),
     "entries": (lambda: hide_entries(Y, 2), "fraction is 2", "0 to 1"),
-    "amount": (lambda: add_noisy_labels(Y, -1), "amount is -1", "from 0 up"),
-    "endless": (lambda: add_noisy_labels(Y, np.inf), "amount is inf", "finite"),
+    "noise": (lambda: flip_labels(Y, noise="auto"), "noise is 'auto'", "extra"),
+    "amount": (lambda: add_extra_labels(Y, -1), "amount is -1", "from 0 up"),
+    "endless": (lambda: add_extra_labels(Y, np.inf), "amount is inf", "finite"),
     "1-D": (lambda: flip_labels([0, 1]), "Y has shape (2,)", "one column per label"),
     "entry": (lambda: hide_rows([[0, 3]]), "3 at row 0, column 1", "every entry is"),
     "too many": (lambda: add_candidates([0, 1, 2], 3), "n_extra is 3", "from 0 to 2"),

@@ -12,12 +12,11 @@ from scipy.linalg import eigh, subspace_angles
 from scipy.sparse import csc_array, csr_array, csr_matrix
 from sklearn.exceptions import ConvergenceWarning
 
-from demurk.linalg import _directions as module
-from demurk.linalg import dependence_directions, dependence_projection
+from demurk.linalg import _metric, _rows, dependence_directions, dependence_projection
 
 SHAPES = {"tall": (60, 13), "wide": (20, 35)}
 OMEGAS = ("float", "vector", "vector with zeros", "laplacian")
-SOLVERS = ("auto", "primal", "dual", "cg")
+SOLVERS = ("auto", "cholesky", "dual", "cg")
 
 
 def make(shape, omega="float", q=4, seed=0):
@@ -69,7 +68,7 @@ def assert_solves(found, A, B, rank):
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_every_solver(solver, shape, omega, kind):
     X, T, mean, weights = make(shape, omega)
-    options = {"omega": weights, "ridge": 0.3, "solver": solver}
+    options = {"omega": weights, "reg": 0.3, "solver": solver}
     found = dependence_directions(kind(X), T, mean=mean, **options)
     assert_solves(found, *matrices(X, T, mean, weights, 0.3), rank=4)
     # Without centring, and with another centre than the mean.
@@ -82,11 +81,11 @@ def test_every_solver(solver, shape, omega, kind):
 @pytest.mark.parametrize("shape", SHAPES)
 def test_no_metric(shape, kind):
     X, T, mean, _ = make(shape)
-    found = dependence_directions(kind(X), T, mean=mean, ridge=4.0)
+    found = dependence_directions(kind(X), T, mean=mean, reg=4.0)
     assert_solves(found, *matrices(X, T, mean, 0.0, 4.0), rank=4)
     n = len(X)
     for zero in (np.zeros(n), csr_array((n, n))):
-        same = dependence_directions(kind(X), T, mean=mean, omega=zero, ridge=4.0)
+        same = dependence_directions(kind(X), T, mean=mean, omega=zero, reg=4.0)
         assert_array_equal(same.components, found.components)
 
 
@@ -99,7 +98,7 @@ def test_singular_metric_uses_the_row_space(case, solver, kind):
         X = np.c_[X, X[:, 0] if case == "repeated feature" else np.ones(len(X))]
         mean = X.mean(axis=0)
     found = dependence_directions(
-        kind(X), T, mean=mean, omega=0.7, ridge=0.0, solver=solver
+        kind(X), T, mean=mean, omega=0.7, reg=0.0, solver=solver
     )
     # The definition, in coordinates of the row space.
     U, s, Vt = np.linalg.svd(X - mean, full_matrices=False)
@@ -117,10 +116,10 @@ def test_singular_metric_uses_the_row_space(case, solver, kind):
 
 def test_tiny_ridge_is_not_a_failure():
     X, T, mean, _ = make("wide")
-    exact = dependence_directions(X, T, mean=mean, omega=1.0, ridge=0.0)
-    for solver in ("primal", "dual"):
+    exact = dependence_directions(X, T, mean=mean, omega=1.0, reg=0.0)
+    for solver in ("cholesky", "dual"):
         near = dependence_directions(
-            X, T, mean=mean, omega=1.0, ridge=1e-18, solver=solver
+            X, T, mean=mean, omega=1.0, reg=1e-18, solver=solver
         )
         assert_allclose(near.components, exact.components, rtol=0, atol=1e-9)
 
@@ -128,16 +127,16 @@ def test_tiny_ridge_is_not_a_failure():
 def test_full_rank_needs_no_ridge():
     for omega in OMEGAS:
         X, T, mean, weights = make("tall", omega)
-        found = dependence_directions(X, T, mean=mean, omega=weights, ridge=0.0)
+        found = dependence_directions(X, T, mean=mean, omega=weights, reg=0.0)
         assert_solves(found, *matrices(X, T, mean, weights, 0.0), rank=4)
 
 
 @pytest.mark.parametrize("omega", ["vector", "laplacian"])
-@pytest.mark.parametrize("solver", ["primal", "dual"])
+@pytest.mark.parametrize("solver", ["cholesky", "dual"])
 def test_singular_metric_of_other_kinds(omega, solver):
     X, T, mean, weights = make("wide", omega)
     with pytest.raises(ValueError, match="larger ridge"):
-        dependence_directions(X, T, mean=mean, omega=weights, ridge=0.0, solver=solver)
+        dependence_directions(X, T, mean=mean, omega=weights, reg=0.0, solver=solver)
 
 
 def test_same_as_statistics():
@@ -146,7 +145,7 @@ def test_same_as_statistics():
     B = 0.7 * Xc.T @ Xc + 0.3 * np.eye(X.shape[1])
     for normalize in ("metric", "unit", "orthogonal"):
         options = {"normalize": normalize, "n_components": 3}
-        rows = dependence_directions(X, T, mean=mean, omega=0.7, ridge=0.3, **options)
+        rows = dependence_directions(X, T, mean=mean, omega=0.7, reg=0.3, **options)
         statistics = dependence_projection(Xc.T @ T, B, **options)
         assert_allclose(rows.components, statistics.components, rtol=0, atol=1e-10)
         assert_allclose(rows.eigenvalues, statistics.eigenvalues, rtol=1e-10)
@@ -158,7 +157,7 @@ def test_dependent_targets(solver):
     X, _, mean, _ = make("tall")
     Y = np.eye(3)[np.arange(60) % 3][:, [0, 1, 2, 2]]
     T = Y - Y.mean(axis=0)
-    options = {"mean": mean, "omega": 1.0, "ridge": 0.1, "solver": solver}
+    options = {"mean": mean, "omega": 1.0, "reg": 0.1, "solver": solver}
     found = dependence_directions(X, T, **options)
     assert_solves(found, *matrices(X, T, mean, 1.0, 0.1), rank=2)
     with pytest.warns(UserWarning, match="n_components is 4, but only 2"):
@@ -171,7 +170,7 @@ def test_target_without_dependence_and_constant_features(solver):
     X, T, _, _ = make("tall")
     X = np.hstack([np.ones((60, 8)), X])
     mean = X.mean(axis=0)
-    options = {"mean": mean, "omega": 1.0, "ridge": 0.0, "solver": solver}
+    options = {"mean": mean, "omega": 1.0, "reg": 0.0, "solver": solver}
     found = dependence_directions(X, T, **options)
     T = np.c_[np.zeros((60, 3)), T]
     same = dependence_directions(X, T, **options)
@@ -184,7 +183,7 @@ def test_targets_of_very_different_size(solver):
     X, T, mean, _ = make("wide")
     T = T * np.array([1.0, 1e-2, 1e-3, 1e-4])
     found = dependence_directions(
-        X, T, mean=mean, omega=1.0, ridge=0.1, solver=solver, rank_tol=1e-12
+        X, T, mean=mean, omega=1.0, reg=0.1, solver=solver, rank_tol=1e-12
     )
     _, B = matrices(X, T, mean, 1.0, 0.1)
     P = found.components.T
@@ -199,7 +198,7 @@ def test_targets_of_very_different_size(solver):
 def test_more_targets_than_features(shape, solver):
     X, T, mean, _ = make(shape, q=50)
     found = dependence_directions(
-        X, T, mean=mean, omega=0.5, ridge=1.0, solver=solver, n_components=5
+        X, T, mean=mean, omega=0.5, reg=1.0, solver=solver, n_components=5
     )
     values = eigh(*matrices(X, T, mean, 0.5, 1.0), eigvals_only=True)[::-1]
     assert_allclose(found.eigenvalues, values[:5], rtol=1e-8)
@@ -207,7 +206,7 @@ def test_more_targets_than_features(shape, solver):
 
 @pytest.mark.parametrize("kind", [np.asarray, csr_array])
 @pytest.mark.parametrize("omega", OMEGAS)
-@pytest.mark.parametrize("solver", ["primal", "dual", "cg"])
+@pytest.mark.parametrize("solver", ["cholesky", "dual", "cg"])
 def test_float32(solver, omega, kind):
     X, T, mean, weights = make("tall", omega)
     options = {"mean": mean, "omega": weights, "solver": solver, "normalize": "unit"}
@@ -222,7 +221,7 @@ def test_float32(solver, omega, kind):
 @pytest.mark.parametrize("omega", OMEGAS)
 def test_large_mean(omega, solver):
     X, T, mean, weights = make("tall", omega)
-    options = {"omega": weights, "ridge": 0.3, "solver": solver}
+    options = {"omega": weights, "reg": 0.3, "solver": solver}
     plain = dependence_directions(X, T, mean=mean, **options)
     # Powers of two, so that adding them to X costs few digits.
     shifted = dependence_directions(X + 1024.0, T, mean=mean + 1024.0, **options)
@@ -250,7 +249,7 @@ def test_sparse_stays_sparse(monkeypatch):
         return toarray(self, *args, **kwargs)
 
     monkeypatch.setattr(csr_array, "toarray", watch)
-    for solver in ("primal", "dual", "cg"):
+    for solver in ("cholesky", "dual", "cg"):
         for omega in (0.0, 1.0, weights):
             dependence_directions(X, T, mean=mean, omega=omega, solver=solver)
 
@@ -258,8 +257,8 @@ def test_sparse_stays_sparse(monkeypatch):
 @pytest.mark.parametrize(
     ("shape", "expected"),
     [
-        ((10, 10), "primal"),
-        ((10**6, 5000), "primal"),
+        ((10, 10), "cholesky"),
+        ((10**6, 5000), "cholesky"),
         ((10**6, 5001), "cg"),
         ((10, 11), "dual"),
         ((10_000, 10**6), "dual"),
@@ -267,14 +266,16 @@ def test_sparse_stays_sparse(monkeypatch):
     ],
 )
 def test_automatic_choice(shape, expected):
-    assert module._choose("auto", shape) == expected
+    assert _metric.choose_solver(shape) == expected
 
 
 def test_column_blocks(monkeypatch):
     X, _, mean, weights = make("tall", "laplacian")
-    whole = module._scatter(X, mean, weights)
-    monkeypatch.setattr(module, "CHUNK_BYTES", 8 * 60 * 4)  # four columns
-    assert_allclose(module._scatter(X, mean, weights), whole, rtol=0, atol=1e-11)
+    whole = _rows.CenteredRows(X, mean).scatter(weights)
+    monkeypatch.setattr(_rows, "CHUNK_BYTES", 8 * 60 * 4)  # four columns
+    assert_allclose(
+        _rows.CenteredRows(X, mean).scatter(weights), whole, rtol=0, atol=1e-11
+    )
 
 
 def test_cg_says_when_it_did_not_converge():
@@ -289,7 +290,7 @@ def test_inputs_are_left_alone():
         before = X.copy(), T.copy(), mean.copy()
         for solver in SOLVERS:
             dependence_directions(X, T, mean=mean, omega=weights, solver=solver)
-        dependence_directions(X, T, mean=mean, omega=1.0, ridge=0.0)
+        dependence_directions(X, T, mean=mean, omega=1.0, reg=0.0)
         for a, b in zip((X, T, mean), before):
             assert_array_equal(a, b)
 
@@ -310,9 +311,9 @@ def test_constant_labels(value, omega):
         ({"T": np.ones((5, 2))}, "same number of rows"),
         ({"T": np.ones(60)}, "should be tables"),
         ({"mean": np.zeros(3)}, "mean has shape"),
-        ({"ridge": -1.0}, "ridge is -1.0"),
-        ({"ridge": np.nan}, "ridge is nan"),
-        ({"ridge": 0.0}, "both zero"),
+        ({"reg": -1.0}, "reg is -1.0"),
+        ({"reg": np.nan}, "reg is nan"),
+        ({"reg": 0.0}, "both zero"),
         ({"omega": -1.0}, "negative"),
         ({"omega": np.ones(59)}, "omega has shape"),
         ({"omega": np.eye(60)}, "omega has shape"),
@@ -346,13 +347,13 @@ def test_solvers_agree(n, n_features, q, omega, sparse, seed):
     total = np.trace(np.linalg.solve(B, A))
     if total < 1e-8:
         return
-    for solver in ("primal", "dual", "cg"):
+    for solver in ("cholesky", "dual", "cg"):
         found = dependence_directions(
             csr_array(X) if sparse else X,
             T,
             mean=mean,
             omega=weights,
-            ridge=0.5,
+            reg=0.5,
             solver=solver,
         )
         P = found.components.T

@@ -51,3 +51,27 @@ def test_principal_axes(data, sparse, center, rng):
     right = rng.normal(size=(3, X.shape[1]))
     gram = Xc.T @ Xc + 0.3 * np.eye(X.shape[1])
     assert_allclose(basis.solve(right, 0.3) @ gram, right, atol=1e-9)
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_relative_penalty_is_a_share_of_the_mean_diagonal(rng, fit_intercept):
+    X, T = rng.normal(1, 2, (30, 5)), rng.normal(size=(30, 2))
+    rows = X - X.mean(axis=0) if fit_intercept else X
+    options = {"fit_intercept": fit_intercept}
+    relative = CenteredRidge(X, "rel:0.1", **options).solve(T)
+    number = CenteredRidge(X, 0.1 * np.mean((rows**2).sum(axis=0)), **options).solve(T)
+    assert_allclose(relative[0], number[0])
+    assert_allclose(relative[1], number[1], atol=1e-12)
+
+
+def test_relative_penalty_of_constant_features(rng):
+    T = rng.normal(size=(6, 2))
+    coef, intercept = CenteredRidge(np.ones((6, 3)), "rel:0.1").solve(T)
+    assert_allclose(coef, 0, atol=1e-14)
+    assert_allclose(intercept, T.mean(axis=0))
+
+
+@pytest.mark.parametrize("reg", ["rel:0", "0.1", "rel:", "rel:-1"])
+def test_wrong_penalties_are_refused(rng, reg):
+    with pytest.raises(ValueError, match="reg is"):
+        CenteredRidge(rng.normal(size=(6, 3)), reg)

@@ -34,7 +34,9 @@ def test_equals_dense_problem(rng, bandwidth):
     pairs = euclidean_distances(X, squared=True)
     squared = bandwidth**2 if bandwidth else pairs.sum() / (120 * 119)
     values, vectors = dense_heat_map(X, 8, squared, 3)
-    model = LaplacianEigenmaps(3, n_neighbors=8, bandwidth=bandwidth).fit(X)
+    model = LaplacianEigenmaps(
+        3, n_neighbors=8, bandwidth=bandwidth, random_state=0
+    ).fit(X)
     assert_allclose(model.eigenvalues_, values, atol=1e-10)
     signs = np.sign(np.einsum("ij,ij->j", vectors, model.embedding_))
     assert_allclose(model.embedding_, vectors * signs, atol=1e-7)
@@ -50,7 +52,9 @@ def test_agrees_with_spectral_embedding(rng):
     W = (W + W.T) / 2
     theirs = SpectralEmbedding(2, affinity="precomputed", random_state=0)
     theirs = theirs.fit_transform(W)
-    ours = LaplacianEigenmaps(n_neighbors=10, affinity="knn").fit_transform(X)
+    ours = LaplacianEigenmaps(
+        n_neighbors=10, affinity="knn", random_state=0
+    ).fit_transform(X)
     for column in range(2):
         correlation = np.corrcoef(ours[:, column], theirs[:, column])[0, 1]
         assert abs(correlation) > 1 - 1e-8
@@ -58,23 +62,28 @@ def test_agrees_with_spectral_embedding(rng):
 
 def test_unrolls_the_swiss_roll():
     X, along = make_swiss_roll(1500, random_state=0)
-    Z = LaplacianEigenmaps(n_neighbors=10, affinity="knn").fit_transform(X)
+    Z = LaplacianEigenmaps(
+        n_neighbors=10, affinity="knn", random_state=0
+    ).fit_transform(X)
     rank = np.argsort(np.argsort(Z[:, 0]))
     assert abs(np.corrcoef(rank, along)[0, 1]) > 0.98
 
 
 def test_labels_are_ignored_and_sparse_is_dense(rng):
     X = rng.normal(size=(60, 3))
-    base = LaplacianEigenmaps().fit(X)
-    assert_allclose(LaplacianEigenmaps().fit_transform(X, np.ones(60)), base.embedding_)
-    sparse = LaplacianEigenmaps().fit(csr_array(X))
+    base = LaplacianEigenmaps(random_state=0).fit(X)
+    assert_allclose(
+        LaplacianEigenmaps(random_state=0).fit_transform(X, np.ones(60)),
+        base.embedding_,
+    )
+    sparse = LaplacianEigenmaps(random_state=0).fit(csr_array(X))
     assert_allclose(sparse.embedding_, base.embedding_, atol=1e-8)
     order = rng.permutation(60)
-    permuted = LaplacianEigenmaps().fit(X[order])
+    permuted = LaplacianEigenmaps(random_state=0).fit(X[order])
     assert_allclose(permuted.embedding_, base.embedding_[order], atol=1e-8)
 
 
 def test_samples_that_are_all_alike():
-    model = LaplacianEigenmaps(n_neighbors=20).fit(np.ones((12, 3)))
+    model = LaplacianEigenmaps(n_neighbors=20, random_state=0).fit(np.ones((12, 3)))
     assert np.isfinite(model.embedding_).all()
     assert_allclose(model.transform(np.ones((2, 3))), 0, atol=0.3)

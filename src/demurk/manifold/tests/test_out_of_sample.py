@@ -11,18 +11,19 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import Ridge
 
 from demurk.graph import NeighborGraph, affinity, nearest_neighbors
-from demurk.manifold import _out_of_sample
-from demurk.manifold._distances import (
+from demurk.linalg import _kernel
+from demurk.linalg._kernel import (
     gaussian,
+    gaussian_product,
     gaussian_root,
     mean_distance,
     mean_squared_distance,
-    neighbor_squares,
 )
+from demurk.manifold import _out_of_sample
+from demurk.manifold._ccdr import neighbor_squares
 from demurk.manifold._out_of_sample import (
     fit_kernel_map,
     fit_linear_map,
-    kernel_map,
     known_places,
     neighbor_average,
 )
@@ -102,7 +103,7 @@ def test_kernel_map_is_weighted_kernel_ridge(data, make):
     model = KernelRidge(alpha=1e-2, kernel="rbf", gamma=0.3)
     model.fit(X, Z, sample_weight=weight / weight.mean())
     assert_array_equal(landmarks, np.arange(50))
-    places = kernel_map(make(new), make(X), coef, 0.3)
+    places = gaussian_product(make(new), make(X), 0.3, coef)
     # The jitter that makes the factor possible is 1e-8.
     assert_allclose(places, model.predict(new), atol=1e-5)
 
@@ -114,11 +115,11 @@ def test_landmarks_come_close_and_chunks_do_not_matter(rng, monkeypatch):
     monkeypatch.setattr(_out_of_sample, "MAX_LANDMARKS", 60)
     landmarks, coef = fit_kernel_map(X, Z, np.ones(400), 0.5, random_state=0)
     assert len(landmarks) == len(set(landmarks)) == 60
-    places = kernel_map(X, X[landmarks], coef, 0.5)
-    assert_allclose(places, kernel_map(X, X, full, 0.5), atol=0.02)
-    monkeypatch.setattr(_out_of_sample, "CHUNK_NUMBERS", 60 * 7)
+    places = gaussian_product(X, X[landmarks], 0.5, coef)
+    assert_allclose(places, gaussian_product(X, X, 0.5, full), atol=0.02)
+    monkeypatch.setattr(_kernel, "CHUNK_NUMBERS", 60 * 7)
     again = fit_kernel_map(X, Z, np.ones(400), 0.5, random_state=0)
-    assert_allclose(kernel_map(X, X[again[0]], again[1], 0.5), places, atol=1e-6)
+    assert_allclose(gaussian_product(X, X[again[0]], 0.5, again[1]), places, atol=1e-6)
 
 
 def test_kernel_in_single_precision_has_a_factor(rng):

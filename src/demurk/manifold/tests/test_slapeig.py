@@ -37,7 +37,7 @@ def test_equals_dense_problem(data, k):
     W = dense_weights(X, y, k, scale, 1.0)
     D = np.diag(W.sum(axis=1))
     values, vectors = eigh(D - W, D, subset_by_index=[1, 3])
-    model = SLapEig(3, n_neighbors=k).fit(X, y)
+    model = SLapEig(3, n_neighbors=k, random_state=0).fit(X, y)
     assert_allclose(model.eigenvalues_, values, atol=1e-10)
     signs = np.sign(np.einsum("ij,ij->j", vectors, model.embedding_))
     assert_allclose(model.embedding_, vectors * signs, atol=1e-7)
@@ -48,26 +48,30 @@ def test_given_scales(data):
     W = dense_weights(X, y, 50, 2.0, 1.5)
     D = np.diag(W.sum(axis=1))
     values = eigh(D - W, D, eigvals_only=True, subset_by_index=[1, 2])
-    model = SLapEig(n_neighbors=50, distance_scale=2.0, bandwidth=1.5).fit(X, y)
+    model = SLapEig(
+        n_neighbors=50, distance_scale=2.0, bandwidth=1.5, random_state=0
+    ).fit(X, y)
     assert_allclose(model.eigenvalues_, values, atol=1e-10)
 
 
 def test_fewer_neighbours_than_a_class_never_leave_it(data):
     X, y = data
     with pytest.warns(UserWarning, match="falls into 3 parts"):
-        Z = SLapEig(n_neighbors=8).fit_transform(X, y)
+        Z = SLapEig(n_neighbors=8, random_state=0).fit_transform(X, y)
     for c in range(3):
         assert_allclose(np.ptp(Z[y == c], axis=0), 0, atol=1e-10)
 
 
 def test_orders_and_unlabelled_rows(data, rng):
     X, y = data
-    base = SLapEig(n_neighbors=50).fit(X, y)
+    base = SLapEig(n_neighbors=50, random_state=0).fit(X, y)
     order = rng.permutation(80)
-    permuted = SLapEig(n_neighbors=50).fit(X[order], np.array([2, 0, 1])[y[order]])
+    permuted = SLapEig(n_neighbors=50, random_state=0).fit(
+        X[order], np.array([2, 0, 1])[y[order]]
+    )
     assert_allclose(permuted.embedding_, base.embedding_[order], atol=1e-8)
     extra = np.vstack([X, X[:6] + 0.1])
-    model = SLapEig(n_neighbors=50).fit(extra, np.r_[y, np.full(6, -1)])
+    model = SLapEig(n_neighbors=50, random_state=0).fit(extra, np.r_[y, np.full(6, -1)])
     assert_allclose(model.embedding_[:80], base.embedding_)
     assert_allclose(model.embedding_[80:], base.transform(extra[80:]))
 
@@ -77,5 +81,7 @@ def test_a_class_of_one_sample_and_far_classes(rng):
     y = np.r_[np.arange(30) % 2, 2]
     # Beyond any distance the weight vanishes: the lone sample has no edge.
     with pytest.warns(UserWarning, match="1 of them single samples"):
-        Z = SLapEig(n_neighbors=20, distance_scale=1.0).fit_transform(X, y)
+        Z = SLapEig(n_neighbors=20, distance_scale=1.0, random_state=0).fit_transform(
+            X, y
+        )
     assert_allclose(Z[30], 0)

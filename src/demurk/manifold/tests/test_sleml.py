@@ -62,7 +62,7 @@ def test_digits_equal_dense_problem(digits, feature_weight):
     X = X + 1e-6 * np.random.RandomState(0).normal(size=X.shape)
     W = dense_weights(X, np.eye(10)[y], 269, feature_weight)
     values, vectors = dense_map(W, 2)
-    model = SLEML(feature_weight=feature_weight).fit(X, y)
+    model = SLEML(feature_weight=feature_weight, random_state=0).fit(X, y)
     assert_allclose(model.eigenvalues_, values, atol=1e-10)
     assert_allclose(model.embedding_, vectors, atol=1e-6 * np.abs(vectors).max())
 
@@ -75,7 +75,9 @@ def test_scene_equals_dense_problem(data_home):
     for feature_weight in (0.9, 0.5):
         W = dense_weights(X, Y.astype(float), 30, feature_weight)
         values, vectors = dense_map(W, 3)
-        model = SLEML(3, feature_weight=feature_weight, n_neighbors=30).fit(X, Y)
+        model = SLEML(
+            3, feature_weight=feature_weight, n_neighbors=30, random_state=0
+        ).fit(X, Y)
         assert_allclose(model.eigenvalues_, values, atol=1e-10)
         assert_allclose(model.embedding_, vectors, atol=1e-6 * np.abs(vectors).max())
 
@@ -94,28 +96,32 @@ def test_murky_labels_equal_dense_problem(murky, balance):
     X, Y = murky
     W = dense_weights(X, np.maximum(Y, 0).astype(float), 6, 0.3, balance)
     values, vectors = dense_map(W, 3)
-    model = SLEML(3, feature_weight=0.3, n_neighbors=6, balance=balance).fit(X, Y)
+    model = SLEML(
+        3, feature_weight=0.3, n_neighbors=6, balance=balance, random_state=0
+    ).fit(X, Y)
     assert_allclose(model.eigenvalues_, values, atol=1e-10)
     assert_allclose(model.embedding_, vectors, atol=1e-7)
 
 
 def test_invariances(murky, rng):
     X, Y = murky
-    base = SLEML(n_neighbors=6).fit(X, Y)
+    base = SLEML(n_neighbors=6, random_state=0).fit(X, Y)
     order = rng.permutation(len(X))
-    permuted = SLEML(n_neighbors=6).fit(X[order], Y[order])
+    permuted = SLEML(n_neighbors=6, random_state=0).fit(X[order], Y[order])
     assert_allclose(permuted.embedding_, base.embedding_[order], atol=1e-8)
-    swapped = SLEML(n_neighbors=6).fit(X, Y[:, [2, 0, 1]])
+    swapped = SLEML(n_neighbors=6, random_state=0).fit(X, Y[:, [2, 0, 1]])
     assert_allclose(swapped.embedding_, base.embedding_, atol=1e-8)
     for sparse in (csr_array, csr_matrix):
-        same = SLEML(n_neighbors=6).fit(sparse(X), Y)
+        same = SLEML(n_neighbors=6, random_state=0).fit(sparse(X), Y)
         assert_allclose(same.embedding_, base.embedding_, atol=1e-8)
         assert_allclose(
             same.transform(sparse(X[:9] + 0.1)), base.transform(X[:9] + 0.1), atol=1e-8
         )
-    constant = SLEML(n_neighbors=6).fit(np.hstack([X, np.full((80, 1), 7.0)]), Y)
+    constant = SLEML(n_neighbors=6, random_state=0).fit(
+        np.hstack([X, np.full((80, 1), 7.0)]), Y
+    )
     assert_allclose(constant.embedding_, base.embedding_, atol=1e-8)
-    small = SLEML(n_neighbors=6).fit(X.astype(np.float32), Y)
+    small = SLEML(n_neighbors=6, random_state=0).fit(X.astype(np.float32), Y)
     assert small.embedding_.dtype == np.float32
     assert small.transform(X.astype(np.float32)).dtype == np.float32
     assert_allclose(small.embedding_, base.embedding_, atol=1e-5)
@@ -124,21 +130,23 @@ def test_invariances(murky, rng):
 def test_precomputed_graph_gives_the_same(murky, rng):
     X, Y = murky
     new = rng.normal(size=(7, 5))
-    base = SLEML(n_neighbors=6).fit(X, Y)
+    base = SLEML(n_neighbors=6, random_state=0).fit(X, Y)
     graph = nearest_neighbors(X, 6).distances
-    model = SLEML(n_neighbors=6, neighbors="precomputed").fit(graph, Y)
+    model = SLEML(n_neighbors=6, neighbors="precomputed", random_state=0).fit(graph, Y)
     assert_allclose(model.embedding_, base.embedding_)
     between = nearest_neighbors(X, 6, queries=new).distances
     assert_allclose(model.transform(between), base.transform(new))
-    explicit = SLEML(n_neighbors=6, neighbors="precomputed", out_of_sample="linear")
+    explicit = SLEML(
+        n_neighbors=6, neighbors="precomputed", out_of_sample="linear", random_state=0
+    )
     with pytest.raises(ValueError, match="needs features"):
         explicit.fit(graph, Y)
 
 
 def test_feature_weight_one_is_laplacian_eigenmaps(murky):
     X, Y = murky
-    model = SLEML(feature_weight=1.0, n_neighbors=6).fit(X, Y)
-    bare = LaplacianEigenmaps(n_neighbors=6, affinity="knn").fit(X)
+    model = SLEML(feature_weight=1.0, n_neighbors=6, random_state=0).fit(X, Y)
+    bare = LaplacianEigenmaps(n_neighbors=6, affinity="knn", random_state=0).fit(X)
     assert_allclose(model.eigenvalues_, bare.eigenvalues_, atol=1e-10)
     ratio = np.sqrt(6.0)  # the mean degree, which balance divides by
     assert_allclose(model.embedding_, ratio * bare.embedding_, atol=1e-7)
@@ -147,7 +155,7 @@ def test_feature_weight_one_is_laplacian_eigenmaps(murky):
 def test_feature_weight_zero_collapses_label_sets(rng):
     X, y = rng.normal(size=(60, 4)), np.arange(60) % 3
     with pytest.warns(UserWarning, match="falls into 3 parts"):
-        Z = SLEML(feature_weight=0.0).fit_transform(X, y)
+        Z = SLEML(feature_weight=0.0, random_state=0).fit_transform(X, y)
     for c in range(3):
         assert_allclose(np.ptp(Z[y == c], axis=0), 0, atol=1e-10)
     assert len(np.unique(Z.round(8), axis=0)) == 3
@@ -156,7 +164,9 @@ def test_feature_weight_zero_collapses_label_sets(rng):
 def test_normalizations(murky):
     X, Y = murky
     maps = {
-        kind: SLEML(n_neighbors=6, normalization=kind).fit_transform(X, Y)
+        kind: SLEML(n_neighbors=6, normalization=kind, random_state=0).fit_transform(
+            X, Y
+        )
         for kind in ("degree", "unit", "sqrt_n")
     }
     assert_allclose(np.linalg.norm(maps["unit"], axis=0), 1)
@@ -196,7 +206,9 @@ def test_imbalance_gives_room_to_rare_classes(digits):
     X, y = X[rows], y[rows]
     accuracy = {}
     for exponent in (0.0, 1.0):
-        Z = SLEML(n_neighbors=15, imbalance=exponent).fit_transform(X, y)
+        Z = SLEML(n_neighbors=15, imbalance=exponent, random_state=0).fit_transform(
+            X, y
+        )
         predicted = KNeighborsClassifier(5).fit(Z, y).predict(Z)
         hits = [(predicted == y)[y == c].mean() for c in range(10)]
         accuracy[exponent] = np.mean(hits)
@@ -224,18 +236,20 @@ def test_out_of_sample_on_digits(digits):
 def test_known_samples_keep_their_place(murky):
     X, Y = murky
     for method in ("harmonic", "nystroem"):
-        model = SLEML(n_neighbors=6, out_of_sample=method).fit(X, Y)
+        model = SLEML(n_neighbors=6, out_of_sample=method, random_state=0).fit(X, Y)
         assert_allclose(model.transform(X), model.embedding_)
 
 
 def test_embed_weights_equals_single_maps(murky):
     X, Y = murky
     weights = [1.0, 0.9, 0.5, 0.1]
-    maps = embed_weights(X, Y, weights, n_neighbors=6, n_components=3)
+    maps = embed_weights(X, Y, weights, n_neighbors=6, n_components=3, random_state=0)
     assert list(maps) == weights
     before = None
     for weight, Z in maps.items():
-        one = SLEML(3, n_neighbors=6, feature_weight=weight).fit_transform(X, Y)
+        one = SLEML(
+            3, n_neighbors=6, feature_weight=weight, random_state=0
+        ).fit_transform(X, Y)
         signs = np.sign(np.einsum("ij,ij->j", Z, one))
         assert_allclose(Z, one * signs, atol=1e-8)
         if before is not None:
@@ -271,26 +285,28 @@ def test_usual_number_of_neighbours(digits):
 def test_two_far_clouds_fall_apart(rng):
     X = np.vstack([rng.normal(size=(30, 3)), 50 + rng.normal(size=(20, 3))])
     y = np.repeat([0, 1], [30, 20])
-    model = SLEML(n_neighbors=5)
+    model = SLEML(n_neighbors=5, random_state=0)
     with pytest.warns(UserWarning, match="falls into 2 parts"):
         Z = model.fit_transform(X, y)
     assert_allclose(model.eigenvalues_[0], 0, atol=1e-12)
     assert len(np.unique(Z[:, 0].round(8))) == 2
     with pytest.raises(ValueError, match="2 parts"):
-        SLEML(n_neighbors=5, on_disconnected="raise").fit(X, y)
+        SLEML(n_neighbors=5, on_disconnected="raise", random_state=0).fit(X, y)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        joined = SLEML(n_neighbors=5, on_disconnected="teleport").fit(X, y)
+        joined = SLEML(n_neighbors=5, on_disconnected="teleport", random_state=0).fit(
+            X, y
+        )
     assert 0 < joined.eigenvalues_[0] < 0.01
     # Labels across the clouds join them.
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        SLEML(n_neighbors=5).fit(X, np.arange(50) % 2)
+        SLEML(n_neighbors=5, random_state=0).fit(X, np.arange(50) % 2)
 
 
 def test_one_label_set(rng):
     X = rng.normal(size=(40, 3))
-    Z = SLEML(n_neighbors=5).fit_transform(X, np.ones(40, dtype=int))
+    Z = SLEML(n_neighbors=5, random_state=0).fit_transform(X, np.ones(40, dtype=int))
     W = dense_weights(X, np.ones((40, 1)), 5, 0.5)
     assert_allclose(Z, dense_map(W, 2)[1], atol=1e-8)
 
@@ -298,13 +314,15 @@ def test_one_label_set(rng):
 def test_no_labels_at_all(rng):
     X, Y = rng.normal(size=(40, 3)), np.zeros((40, 2), dtype=int)
     with pytest.warns(UserWarning, match="the map shows the features alone"):
-        Z = SLEML(n_neighbors=5).fit_transform(X, Y)
-    only = SLEML(n_neighbors=5, feature_weight=1.0).fit_transform(X, Y)
+        Z = SLEML(n_neighbors=5, random_state=0).fit_transform(X, Y)
+    only = SLEML(n_neighbors=5, feature_weight=1.0, random_state=0).fit_transform(X, Y)
     assert_allclose(np.abs(Z / only), np.sqrt(2), rtol=1e-6)  # the scale of W
     with pytest.raises(ValueError, match="leaves no edge at all"):
-        SLEML(n_neighbors=5, feature_weight=0.0).fit(X, Y)
+        SLEML(n_neighbors=5, feature_weight=0.0, random_state=0).fit(X, Y)
     # As sets that are all alike they do join the samples.
-    SLEML(n_neighbors=5, feature_weight=0.0, empty="identical").fit(X, Y)
+    SLEML(n_neighbors=5, feature_weight=0.0, empty="identical", random_state=0).fit(
+        X, Y
+    )
 
 
 def test_labels_alone_leave_bare_samples_at_the_origin(rng):
@@ -313,16 +331,18 @@ def test_labels_alone_leave_bare_samples_at_the_origin(rng):
     Y[:20, 0] = 1
     Y[10:25, 1] = 1
     with pytest.warns(UserWarning, match="5 of them single samples"):
-        Z = SLEML(feature_weight=0.0).fit_transform(X, Y)
+        Z = SLEML(feature_weight=0.0, random_state=0).fit_transform(X, Y)
     assert_array_equal(Z[25:], 0)
     assert np.abs(Z[:25]).max(axis=1).min() > 1e-3
 
 
 def test_more_neighbours_than_samples(rng):
     X, y = rng.normal(size=(12, 3)), np.arange(12) % 3
-    everyone = SLEML(n_neighbors=11).fit(X, y)
-    assert_allclose(SLEML(n_neighbors=500).fit(X, y).embedding_, everyone.embedding_)
-    model = SLEML(n_neighbors=500, n_neighbors_new=None).fit(X, y)
+    everyone = SLEML(n_neighbors=11, random_state=0).fit(X, y)
+    assert_allclose(
+        SLEML(n_neighbors=500, random_state=0).fit(X, y).embedding_, everyone.embedding_
+    )
+    model = SLEML(n_neighbors=500, n_neighbors_new=None, random_state=0).fit(X, y)
     assert np.isfinite(model.transform(X + 0.1)).all()
 
 
@@ -330,7 +350,7 @@ def test_duplicates_are_no_trouble(rng):
     X = np.repeat(rng.normal(size=(10, 3)), 4, axis=0)
     y = np.repeat(np.arange(10) % 2, 4)
     # The three copies and all copies of the nearest other sample.
-    model = SLEML(n_neighbors=7, on_disconnected="teleport").fit(X, y)
+    model = SLEML(n_neighbors=7, on_disconnected="teleport", random_state=0).fit(X, y)
     copies = model.embedding_[::4].repeat(4, axis=0)
     assert_allclose(model.embedding_, copies, atol=1e-8)
     assert_allclose(model.transform(X), copies, atol=1e-8)
@@ -339,5 +359,5 @@ def test_duplicates_are_no_trouble(rng):
 def test_too_many_coordinates(rng):
     X, y = rng.normal(size=(6, 3)), np.arange(6) % 2
     with pytest.raises(ValueError, match="n_components is 6, but a graph that joins 6"):
-        SLEML(6).fit(X, y)
-    assert SLEML(5).fit_transform(X, y).shape == (6, 5)
+        SLEML(6, random_state=0).fit(X, y)
+    assert SLEML(5, random_state=0).fit_transform(X, y).shape == (6, 5)

@@ -44,7 +44,7 @@ def literal_plst(X, Y, n_components, ridge, conditional):
 @pytest.mark.parametrize("n_components", [1, 3, 7])
 def test_equals_literal_formulas(cls, n_components, data):
     X, Y = data
-    model = cls(n_components, ridge=0.5).fit(X, Y)
+    model = cls(n_components, reg=0.5).fit(X, Y)
     expected = literal_plst(X, Y, n_components, 0.5, cls is CPLST)
     assert_allclose(model.decision_function(X) + 0.5, expected, atol=1e-8)
     V = model.label_components_
@@ -56,7 +56,7 @@ def test_all_components_are_ridge_regression(data):
     X, Y = data
     expected = Ridge(alpha=0.3).fit(X, Y).predict(X)
     for cls in (PLST, CPLST):
-        model = cls(50, ridge=0.3).fit(X, Y)
+        model = cls(50, reg=0.3).fit(X, Y)
         assert_allclose(model.decision_function(X) + 0.5, expected, atol=1e-8)
 
 
@@ -130,7 +130,7 @@ def test_reml_objective_never_rises(data):
 
 def test_reml_without_tail_is_low_rank(data):
     X, Y = data
-    model = REML(2, tail_ridge=1e9).fit(X, Y)
+    model = REML(2, tail_reg=1e9).fit(X, Y)
     assert np.linalg.matrix_rank(model.coef_, tol=1e-5) == 2
     assert_allclose(model.tail_coef_, 0, atol=1e-6)
 

@@ -16,7 +16,12 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from demurk.honest import (
+from demurk.labels import flip_labels, hide_rows
+from demurk.metrics import average_precision, micro_f1
+from demurk.multilabel._murky import MurkyClassifier
+from demurk.multilabel._murky_linear import SparseLogistic, _without_features
+from demurk.multilabel._murky_members import OwnMember, make_members
+from demurk.out_of_sample import (
     LeaveOneOutKernelRidge,
     corrected_probabilities,
     estimate_flip_rate,
@@ -24,11 +29,6 @@ from demurk.honest import (
     half_cut,
     leave_one_out_means,
 )
-from demurk.labels import flip_labels, hide_rows
-from demurk.metrics import average_precision, micro_f1
-from demurk.multilabel._murky import MurkyClassifier
-from demurk.multilabel._murky_linear import SparseLogistic, _without_features
-from demurk.multilabel._murky_members import OwnMember, make_members
 
 FULL = ["rf", "et1", "rfpca", "rf3m", "et3m", "ksrc", "kpca30", "l1"]
 
@@ -79,7 +79,7 @@ def test_score_is_the_weighted_sum_of_the_members(data):
     )
     mu, c = Y.mean(axis=0), model.calibration_
     expected = c["mean"] + c["evidence"] * (z - mu) + c["frequency"] * (mu - Y.mean())
-    scores = model.decision_function(X) + model.cuts_["f1"]
+    scores = model.decision_function(X) + model.thresholds_["f1"]
     assert_allclose(scores, expected)
     rate = model.noise_rate_
     assert_allclose(
@@ -87,22 +87,23 @@ def test_score_is_the_weighted_sum_of_the_members(data):
     )
 
 
-def test_rates_and_cuts_come_from_honest_scores(data):
+def test_rates_and_cuts_come_from_out_of_sample_scores(data):
     X, Y = data
     model = murky().fit(X, Y)
-    scores = model.honest_scores_.ravel()
+    scores = model.out_of_sample_scores_.ravel()
     assert_allclose(model.noise_rate_, estimate_flip_rate(scores, Y.ravel()))
     rates = (model.noise_rate_, model.noise_rate_)
-    assert_allclose(model.cuts_["f1"], f1_cut(scores, Y.ravel(), len(Y), *rates))
-    assert_allclose(model.cuts_["hamming"], half_cut(*rates))
+    assert_allclose(model.thresholds_["f1"], f1_cut(scores, Y.ravel(), len(Y), *rates))
+    assert_allclose(model.thresholds_["hamming"], half_cut(*rates))
 
 
 def test_predict_follows_the_target_and_the_noise(data):
     X, Y = data
-    for noise, missed in (("symmetric", 0.1), ("candidate", 0.0)):
+    rates = {"symmetric": (0.1, 0.1), "extra": (0.1, 0), "missing": (0, 0.1)}
+    for noise, (extra, missing) in rates.items():
         model = murky(noise=noise, noise_rate=0.1, target="hamming").fit(X, Y)
         assert model.noise_rate_ == 0.1
-        assert_allclose(model.cuts_["hamming"], half_cut(0.1, missed))
+        assert_allclose(model.thresholds_["hamming"], half_cut(extra, missing))
         predicted = model.predict(X)
         assert_array_equal(predicted, model.decision_function(X) > 0)
         assert_array_equal(predicted, model.predict_proba(X) > 0.5)
@@ -111,12 +112,14 @@ def test_predict_follows_the_target_and_the_noise(data):
         assert model.predict(X).sum() >= predicted.sum()
 
 
-def test_honest_scores_do_not_know_the_own_label(rng):
-    """Labels that are pure noise cannot be predicted by honest scores."""
+def test_out_of_sample_scores_do_not_know_the_own_label(rng):
+    """Labels that are pure noise cannot be predicted by out-of-sample scores."""
     X = rng.normal(size=(150, 5))
     Y = (rng.random_sample((150, 4)) < 0.5).astype(int)
     model = murky("full").fit(X, Y)
-    inside = model.honest_scores_ - leave_one_out_means(Y, np.ones(Y.shape, bool))
+    inside = model.out_of_sample_scores_ - leave_one_out_means(
+        Y, np.ones(Y.shape, bool)
+    )
     assert abs(np.corrcoef(inside.ravel(), Y.ravel())[0, 1]) < 0.15
 
 
@@ -125,8 +128,8 @@ def test_unlabelled_rows_only_help_to_scale(data, rng):
     hidden = hide_rows(Y, 0.5, random_state=0).labels
     model = murky("full").fit(X, hidden)
     rows = (hidden >= 0).all(axis=1)
-    assert np.isnan(model.honest_scores_[~rows]).all()
-    assert np.isfinite(model.honest_scores_[rows]).all()
+    assert np.isnan(model.out_of_sample_scores_[~rows]).all()
+    assert np.isfinite(model.out_of_sample_scores_[rows]).all()
     # What does not look at scaled features does not see them at all.
     forest = [
         murky(["rf", "et1"]).fit(A, B).predict_proba(X)
@@ -140,7 +143,7 @@ def test_unobserved_entries_take_no_part(data, rng):
     hidden = np.where(rng.random_sample(Y.shape) < 0.3, -1, Y)
     seen = hidden >= 0
     model = murky().fit(X, hidden)
-    scores = model.honest_scores_
+    scores = model.out_of_sample_scores_
     assert_allclose(
         model.noise_rate_, estimate_flip_rate(scores[seen], Y[seen].astype(float))
     )
@@ -217,7 +220,7 @@ def test_an_error_in_a_thread_is_raised(data, monkeypatch):
     def failing(self, X, Y, observed):
         raise ValueError("no kernel today")
 
-    monkeypatch.setattr(LeaveOneOutKernelRidge, "fit_honest", failing)
+    monkeypatch.setattr(LeaveOneOutKernelRidge, "fit_out_of_sample", failing)
     with pytest.raises(ValueError, match="no kernel today"):
         murky("full", n_jobs=2).fit(*data)
 
@@ -277,7 +280,7 @@ def test_few_rows_with_more_features(rng, n_rows):
         model = murky("full").fit(features, Y)
         proba = model.predict_proba(features)
         assert ((proba > 0) & (proba < 1)).all()
-        assert np.isfinite(model.honest_scores_).all()
+        assert np.isfinite(model.out_of_sample_scores_).all()
 
 
 @pytest.mark.parametrize("values", [(0,), (1,), (0, 1)])
@@ -305,7 +308,7 @@ def test_one_label(data):
 
 def test_many_labels(rng):
     X, Y = make_data(rng, n=80, q=120)
-    scores = murky("full").fit(X, Y).honest_scores_
+    scores = murky("full").fit(X, Y).out_of_sample_scores_
     assert average_precision(Y, scores) > Y.mean() + 0.15
 
 
@@ -377,7 +380,7 @@ def test_l1_equals_folds_by_hand(data):
     X, Y = data
     Y = np.column_stack([Y[:, 0], np.zeros(90)]).astype(float)
     member = SparseLogistic(random_state=3)
-    honest = member.fit_honest(X, Y, np.ones(Y.shape, bool))
+    out_of_sample = member.fit_out_of_sample(X, Y, np.ones(Y.shape, bool))
     expected = np.zeros(90)
     for train, test in KFold(5, shuffle=True, random_state=3).split(X):
         for strength in (0.03, 0.1):
@@ -390,8 +393,8 @@ def test_l1_equals_folds_by_hand(data):
             ).fit(X[train], Y[train, 0])
             expected[test] += model.predict_proba(X[test])[:, 1] / 2
     # Up to the tolerance of the solver, where a model without features is exact.
-    assert_allclose(honest[:, 0], expected, atol=1e-3)
-    assert_allclose(honest[:, 1], 0, atol=1e-12)
+    assert_allclose(out_of_sample[:, 0], expected, atol=1e-3)
+    assert_allclose(out_of_sample[:, 1], 0, atol=1e-12)
 
 
 @pytest.mark.parametrize("form", [np.asarray, csr_array])
@@ -399,7 +402,7 @@ def test_l1_is_that_of_scikit_learn(data, form):
     X, Y = form(3 * data[0]), data[1]  # so that every model uses a feature
     X_test, strengths = X[:10], (0.03, 0.1) if form is np.asarray else (0.3, 1.0)
     member = SparseLogistic(random_state=3)
-    member.fit_honest(X, Y.astype(float), np.ones(Y.shape, bool))
+    member.fit_out_of_sample(X, Y.astype(float), np.ones(Y.shape, bool))
     expected = np.zeros((10, 3))
     for j in range(3):
         for strength in strengths:
@@ -430,9 +433,9 @@ def test_l1_learns_from_observed_rows_only(data):
     seen = np.ones(Y.shape, bool)
     seen[::3, 1] = False
     base = SparseLogistic(random_state=0)
-    base.fit_honest(X, Y.astype(float), seen)
+    base.fit_out_of_sample(X, Y.astype(float), seen)
     other = SparseLogistic(random_state=0)
-    other.fit_honest(X, np.where(seen, Y, 1 - Y).astype(float), seen)
+    other.fit_out_of_sample(X, np.where(seen, Y, 1 - Y).astype(float), seen)
     assert_allclose(other.predict(X), base.predict(X))
 
 
@@ -459,8 +462,10 @@ def test_an_estimator_for_single_labels_is_fitted_per_label_in_folds(data):
     Counter.seen = []
     seen = np.ones(Y.shape, bool)
     seen[:30, 0] = False
-    honest = OwnMember(Counter(), random_state=0).fit_honest(X, Y.astype(float), seen)
-    assert_allclose(honest, 0.5)
+    out_of_sample = OwnMember(Counter(), random_state=0).fit_out_of_sample(
+        X, Y.astype(float), seen
+    )
+    assert_allclose(out_of_sample, 0.5)
     assert len(Counter.seen) == 3 * 7  # once to look for out-of-bag scores
     assert max(Counter.seen) == 90 and sorted(Counter.seen)[0] < 60
 
@@ -469,11 +474,11 @@ def test_out_of_bag_scores_of_an_estimator_are_used(data):
     X, Y = data
     seen = np.ones(Y.shape, bool)
     forest = RandomForestClassifier(60, oob_score=True, random_state=0)
-    honest = OwnMember(forest).fit_honest(X, Y.astype(float), seen)
-    assert_allclose(honest, clone(forest).fit(X, Y).oob_decision_function_[:, 1])
+    out_of_sample = OwnMember(forest).fit_out_of_sample(X, Y.astype(float), seen)
+    assert_allclose(out_of_sample, clone(forest).fit(X, Y).oob_decision_function_[:, 1])
     forest = RandomForestRegressor(60, oob_score=True, random_state=0)
-    honest = OwnMember(forest).fit_honest(X, Y.astype(float), seen)
-    assert_allclose(honest, clone(forest).fit(X, Y).oob_prediction_)
+    out_of_sample = OwnMember(forest).fit_out_of_sample(X, Y.astype(float), seen)
+    assert_allclose(out_of_sample, clone(forest).fit(X, Y).oob_prediction_)
 
 
 @pytest.mark.parametrize(
@@ -549,15 +554,27 @@ def test_better_than_a_forest_on_noisy_labels(rng):
     assert f1 > micro_f1(Y[150:], (forest.predict(X[150:]) > 0.5).astype(int)) + 0.05
 
 
-def test_candidate_noise_is_corrected(rng):
+def test_no_noise_needs_no_correction(data):
+    X, Y = data
+    model = murky(noise="none").fit(X, Y)
+    assert model.noise_rate_ == 0 and model.thresholds_["hamming"] == 0.5
+
+
+@pytest.mark.parametrize("noise, rate", [("missing", None), ("none", 0.1)])
+def test_rates_that_do_not_fit_the_noise_are_refused(data, noise, rate):
+    with pytest.raises(ValueError, match=f"noise_rate is {rate} with noise='{noise}'"):
+        murky(noise=noise, noise_rate=rate).fit(*data)
+
+
+def test_extra_labels_are_corrected(rng):
     X, Y = make_data(rng, n=500, q=4)
     train, test = slice(300), slice(300, None)
     noisy = np.where(rng.random_sample(Y.shape) < 0.2, 1, Y)[train]
     p = {}
-    for noise in ("symmetric", "candidate"):
+    for noise in ("symmetric", "extra"):
         model = murky("trees", noise=noise).fit(X[train], noisy)
         assert model.noise_rate_ == pytest.approx(0.2, abs=0.07)
         p[noise] = model.predict_proba(X[test])
     errors = {noise: ((p[noise] - Y[test]) ** 2).mean() for noise in p}
-    assert errors["candidate"] < errors["symmetric"]
-    assert p["candidate"].mean() == pytest.approx(Y[test].mean(), abs=0.05)
+    assert errors["extra"] < errors["symmetric"]
+    assert p["extra"].mean() == pytest.approx(Y[test].mean(), abs=0.05)

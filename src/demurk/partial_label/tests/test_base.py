@@ -8,9 +8,9 @@ from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize
 
+from demurk.linalg import project_simplex
 from demurk.partial_label._base import (
     informative_rows,
-    project_simplex,
     uniform_confidences,
 )
 

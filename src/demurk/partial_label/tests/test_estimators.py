@@ -41,8 +41,8 @@ def test_sees_through_the_candidates(estimator, blobs):
     X, y, candidates = blobs
     model = clone(estimator).fit(X[:120], candidates[:120])
     assert model.score(X[120:], y[120:]) > 0.9
-    if hasattr(model, "confidences_"):
-        confidences = model.confidences_
+    if hasattr(model, "label_distributions_"):
+        confidences = model.label_distributions_
         assert_allclose(confidences.sum(axis=1), 1)
         assert (confidences >= 0).all()
         assert not confidences[candidates[:120] == 0].any()

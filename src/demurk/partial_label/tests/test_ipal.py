@@ -68,7 +68,7 @@ def test_equals_literal_method(data, k, alpha, steps):
     confidences, n_iter, residuals = literal_ipal(X, S, queries, k, alpha, steps)
     model = IPAL(k, alpha=alpha, max_iter=steps).fit(X, S)
     assert model.n_iter_ == n_iter
-    assert_allclose(model.confidences_, confidences, atol=1e-6)
+    assert_allclose(model.label_distributions_, confidences, atol=1e-6)
     inverse = 1 / residuals
     expected = inverse / inverse.sum(axis=1, keepdims=True)
     assert_allclose(model.predict_proba(queries), expected, atol=1e-6)

@@ -6,12 +6,13 @@ from numpy.testing import assert_allclose
 from scipy.sparse import csr_array
 from scipy.spatial.distance import cdist, pdist
 
+from demurk.linalg._kernel import gaussian_blocks
 from demurk.partial_label import _kernel
 from demurk.partial_label._kernel import (
     ExactRidge,
     NystroemRidge,
     fit_kernel_ridge,
-    kernel_blocks,
+    gamma_of,
 )
 
 REG = 0.05
@@ -77,7 +78,9 @@ def test_landmarks_are_the_kernel_among_themselves(problem):
     values = []
     for ridge in (exact, approximate):
         dual, intercept = ridge.solution(targets)
-        block = np.concatenate(list(kernel_blocks(queries, ridge.centers, 1.5)))
+        block = np.concatenate(
+            list(gaussian_blocks(queries, ridge.centers, gamma_of(1.5)))
+        )
         values.append(block @ dual + intercept)
     assert_allclose(values[1], values[0], atol=1e-5)
 
@@ -86,7 +89,7 @@ def test_landmarks_beyond_the_limit(problem, monkeypatch):
     X, P, _ = problem
     monkeypatch.setattr(_kernel, "MAX_KERNEL_ROWS", 30)
     monkeypatch.setattr(_kernel, "DEFAULT_LANDMARKS", 10)
-    monkeypatch.setattr(_kernel, "CHUNK_NUMBERS", 70)
+    monkeypatch.setattr("demurk.linalg._kernel.CHUNK_NUMBERS", 70)
     ridge = fit_kernel_ridge(X, REG, random_state=0)
     assert isinstance(ridge, NystroemRidge)
     assert ridge.centers.shape == (10, 3)
@@ -94,6 +97,6 @@ def test_landmarks_beyond_the_limit(problem, monkeypatch):
     assert_allclose(again.fitted(P), ridge.fitted(P))
     # The fit is that of the weights it reports.
     dual, intercept = ridge.solution(P)
-    blocks = list(kernel_blocks(X, ridge.centers, ridge.bandwidth))
+    blocks = list(gaussian_blocks(X, ridge.centers, gamma_of(ridge.bandwidth)))
     assert len(blocks) == 6
     assert_allclose(np.concatenate(blocks) @ dual + intercept, ridge.fitted(P))

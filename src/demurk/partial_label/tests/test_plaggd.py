@@ -107,7 +107,7 @@ def test_first_turn_step_by_step(iris, monkeypatch):
             assert w.sum() == pytest.approx(1)
             # Optimal on the simplex: no vertex has a smaller slope.
             assert (G @ w).min() >= w @ G @ w - 1e-8
-    assert_allclose(model.confidences_, Y1)
+    assert_allclose(model.label_distributions_, Y1)
 
 
 def test_regression_is_that_of_sure(iris):
@@ -131,4 +131,6 @@ def test_weights_matter(iris):
     assert base.score(X, y) > 0.9
     assert base.n_iter_ == 10
     for other in (PLAGGD(feature_weight=0), PLAGGD(label_weight=10)):
-        assert not np.allclose(other.fit(X, S).confidences_, base.confidences_)
+        assert not np.allclose(
+            other.fit(X, S).label_distributions_, base.label_distributions_
+        )

@@ -78,14 +78,14 @@ def test_rows_with_all_candidates_do_not_take_the_place_of_others(data):
 def test_confidences_are_the_votes(data, rng):
     X, S, queries = data
     confidences = rng.uniform(size=S.shape) * S
-    model = PLkNN(5, vote="confidence").fit(X, S, confidences=confidences)
+    model = PLkNN(5, vote="confidence").fit(X, S, label_distributions=confidences)
     scores = literal_votes(X, confidences, queries, 5, "hb")
     expected = scores / scores.sum(axis=1, keepdims=True)
     assert_allclose(model.predict_proba(queries), expected)
     # With confidences a row of all candidates has something to say.
     full = np.ones_like(S)
     full[0, 0] = 0
-    kept = PLkNN(5, vote="confidence").fit(X, full, confidences=confidences)
+    kept = PLkNN(5, vote="confidence").fit(X, full, label_distributions=confidences)
     assert_allclose(kept.predict_proba(queries), expected)
 
 
@@ -93,9 +93,9 @@ def test_confidences_are_routed(data, rng):
     X, S, queries = data
     confidences = rng.uniform(size=S.shape) * S
     with sklearn.config_context(enable_metadata_routing=True):
-        learner = PLkNN(5, vote="confidence").set_fit_request(confidences=True)
+        learner = PLkNN(5, vote="confidence").set_fit_request(label_distributions=True)
         pipeline = make_pipeline(StandardScaler(), learner)
-        pipeline.fit(X, S, confidences=confidences)
+        pipeline.fit(X, S, label_distributions=confidences)
         routed = pipeline.predict_proba(queries)
     scaler = StandardScaler().fit(X)
     direct = PLkNN(5, vote="confidence").fit(scaler.transform(X), S, confidences)
@@ -109,7 +109,7 @@ def test_confidences_are_routed(data, rng):
         ("confidence", lambda C: C[:-1], r"shape \(49, 4\)"),
         ("confidence", lambda C: np.where(np.arange(50)[:, None] == 3, 0, C), "Row 3"),
         ("confidence", lambda C: C - 0.1, "Row 0 .* negative"),
-        ("confidence", lambda C: C * np.nan, "confidences contains NaN"),
+        ("confidence", lambda C: C * np.nan, "label_distributions contains NaN"),
     ],
     ids=["unused", "shape", "zero row", "negative", "nan"],
 )
@@ -117,7 +117,7 @@ def test_wrong_confidences(data, vote, change, message):
     X, S, _ = data
     confidences = change(S / S.sum(axis=1, keepdims=True))
     with pytest.raises(ValueError, match=message):
-        PLkNN(vote=vote).fit(X, S, confidences=confidences)
+        PLkNN(vote=vote).fit(X, S, label_distributions=confidences)
 
 
 def test_other_searches(data):

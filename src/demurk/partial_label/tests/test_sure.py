@@ -105,7 +105,7 @@ def test_equals_the_literal_method(iris):
     P, scores, values = literal_sure(X, S, 6)
     model = SURE(max_iter=6, tol=0).fit(X, S)
     assert model.n_iter_ == 6
-    assert_allclose(model.confidences_, P, atol=1e-5)
+    assert_allclose(model.label_distributions_, P, atol=1e-5)
     assert_allclose(model.decision_function(X), scores, atol=1e-5)
     assert_allclose(model.objective_, values, atol=1e-4)
 
@@ -120,8 +120,8 @@ def test_start_and_sharpness(iris):
     X, y, S = iris
     uniform = SURE(max_iter=1).fit(X, S)
     indicator = SURE(max_iter=1, start="indicator").fit(X, S)
-    assert not np.allclose(uniform.confidences_, indicator.confidences_)
-    decided = SURE(max_iter=1, sharpness=2).fit(X, S).confidences_
+    assert not np.allclose(uniform.label_distributions_, indicator.label_distributions_)
+    decided = SURE(max_iter=1, sharpness=2).fit(X, S).label_distributions_
     assert_array_equal(decided.max(axis=1), 1)
     assert SURE(start="indicator").fit(X, S).score(X, y) > 0.9
 

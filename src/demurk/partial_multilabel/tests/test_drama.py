@@ -8,9 +8,9 @@ from scipy.sparse import csr_array
 from sklearn.preprocessing import normalize
 
 from demurk.graph import nearest_neighbors
-from demurk.labels import add_noisy_labels
+from demurk.graph._reconstruction import reconstruction_graph
+from demurk.labels import add_extra_labels
 from demurk.linalg._admm import admm
-from demurk.partial_label._ipal import reconstruction_graph
 from demurk.partial_multilabel import DRAMA
 from demurk.partial_multilabel._drama import SmoothConfidences
 
@@ -19,7 +19,7 @@ from demurk.partial_multilabel._drama import SmoothConfidences
 def data(rng):
     X = rng.normal(size=(60, 4))
     Y = (X @ rng.normal(size=(4, 5)) > 0.5).astype(np.int8)
-    Y = add_noisy_labels(Y, 1, random_state=0).labels
+    Y = add_extra_labels(Y, 1, random_state=0).labels
     Y[:2], Y[2] = 0, 1  # no candidate; all labels are candidates
     return X, Y
 
@@ -88,10 +88,10 @@ def test_confidences_are_optimal(rng):
 
 def test_fitted_confidences_are_feasible(data):
     X, Y = data
-    model = DRAMA().fit(X, Y)
-    assert_feasible(model.confidences_, Y > 0, 0.01, 0.5)
+    model = DRAMA(random_state=0).fit(X, Y)
+    assert_feasible(model.label_distributions_, Y > 0, 0.01, 0.5)
     assert np.all(model.residuals_[-1] < 1e-5)
-    expected = 1 - model.confidences_[Y > 0]
+    expected = 1 - model.label_distributions_[Y > 0]
     assert_allclose(model.noise_scores_.toarray()[Y > 0], expected)
 
 
@@ -99,17 +99,17 @@ def test_boosting_approaches_the_confidences(data):
     X, Y = data
     errors = []
     for rounds in (0, 1, 4, 10):
-        model = DRAMA(n_rounds=rounds).fit(X, Y)
-        errors.append(np.linalg.norm(model._scores(X) - model.confidences_))
+        model = DRAMA(n_estimators=rounds, random_state=0).fit(X, Y)
+        errors.append(np.linalg.norm(model._scores(X) - model.label_distributions_))
     assert np.all(np.diff(errors) < 0)
-    assert len(model.trees_) == len(model.steps_) == 10
+    assert len(model.trees_) == len(model.tree_weights_) == 10
 
 
 def test_first_round_is_a_ridge_regression(data):
     X, Y = data
-    model = DRAMA(n_rounds=0, ridge=0.5).fit(X, Y)
+    model = DRAMA(n_estimators=0, reg=0.5, random_state=0).fit(X, Y)
     Z = normalize(X)
-    Zc, C = Z - Z.mean(axis=0), model.confidences_
+    Zc, C = Z - Z.mean(axis=0), model.label_distributions_
     coef = np.linalg.solve(Zc.T @ Zc + 0.5 * np.eye(4), Zc.T @ C).T
     assert_allclose(model.coef_, coef, atol=1e-10)
     assert_allclose(model._scores(X), Zc @ coef.T + C.mean(axis=0), atol=1e-9)
@@ -118,10 +118,10 @@ def test_first_round_is_a_ridge_regression(data):
 def test_prediction_replays_training(data):
     """A tree sees the scores before its round, at test time as in training."""
     X, Y = data
-    model = DRAMA(n_rounds=3, threshold="cardinality").fit(X, Y)
+    model = DRAMA(n_estimators=3, threshold="cardinality", random_state=0).fit(X, Y)
     scores = normalize(X) @ model.coef_.T + model.intercept_
     order = model._order
-    for tree, step in zip(model.trees_, model.steps_):
+    for tree, step in zip(model.trees_, model.tree_weights_):
         design = np.hstack([normalize(X), scores[:, order]]).astype(np.float32)
         found = np.empty_like(scores)
         found[:, order] = tree.predict(design)
@@ -131,16 +131,18 @@ def test_prediction_replays_training(data):
 
 def test_scale_of_a_row_does_not_matter(data):
     X, Y = data
-    base = DRAMA().fit(X, Y)
+    base = DRAMA(random_state=0).fit(X, Y)
     assert_array_equal(base.predict(3 * X), base.predict(X))
 
 
 def test_sparse_is_dense(data):
     X, Y = data
     X = np.where(X > 0, X, 0)
-    base = DRAMA(3, tol=1e-8, max_iter=1000).fit(X, Y)
-    sparse = DRAMA(3, tol=1e-8, max_iter=1000).fit(csr_array(X), csr_array(Y))
-    assert_allclose(sparse.confidences_, base.confidences_, atol=1e-6)
+    base = DRAMA(3, tol=1e-8, max_iter=1000, random_state=0).fit(X, Y)
+    sparse = DRAMA(3, tol=1e-8, max_iter=1000, random_state=0).fit(
+        csr_array(X), csr_array(Y)
+    )
+    assert_allclose(sparse.label_distributions_, base.label_distributions_, atol=1e-6)
     assert_allclose(sparse.coef_, base.coef_, atol=1e-5)
     # Trees may split ties differently: only most labels agree.
     same = sparse.predict(csr_array(X)) == base.predict(X)

@@ -8,7 +8,7 @@ from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 from demurk.datasets import load_dataset
-from demurk.labels import add_noisy_labels
+from demurk.labels import add_extra_labels
 from demurk.linalg._ridge import CenteredRidge
 from demurk.partial_multilabel import PMLLCom
 from demurk.partial_multilabel._base import product_on
@@ -75,7 +75,7 @@ def data(rng):
     Y = (factors @ (rng.uniform(size=(4, 25)) < 0.2)).astype(np.int8)
     Y[:3] = 0  # without candidates
     Y[:, 7] = 0  # a label nobody has
-    return X, add_noisy_labels(Y, 1, random_state=0).labels
+    return X, add_extra_labels(Y, 1, random_state=0).labels
 
 
 def start(X, Y, l1=1.0, l2=10.0, l3=0.1, lv=0.0, rank=7, k=5, seed=0):
@@ -138,8 +138,8 @@ def test_no_block_raises_the_objective_on_benchmarks(name, smoothness, data_home
     found = load_dataset(name, data_home=data_home)
     X = found.data.toarray() if hasattr(found.data, "toarray") else found.data
     X = StandardScaler().fit_transform(X)
-    Y = add_noisy_labels(found.target, 1, random_state=0).labels
-    model = PMLLCom(smoothness=smoothness)
+    Y = add_extra_labels(found.target, 1, random_state=0).labels
+    model = PMLLCom(smoothness=smoothness, random_state=0)
     problem = model._problem(X, csr_array(Y, dtype=float))
     state = model._start(problem, np.ones(len(X), bool))
     with threadpool_limits(1):  # the matrices are too small to share
@@ -154,9 +154,12 @@ def test_products_on_stored_entries(data, rng):
 
 def test_noise_vanishes_at_the_penalty_of_the_paper(data):
     X, Y = data
-    assert PMLLCom(noise_penalty=2).fit(X, Y).noise_.nnz == 0
-    assert PMLLCom(noise_penalty=5, rules="literal").fit(X, Y).noise_.nnz == 0
-    noise = PMLLCom(noise_penalty=1).fit(X, Y).noise_
+    assert PMLLCom(noise_penalty=2, random_state=0).fit(X, Y).noise_.nnz == 0
+    assert (
+        PMLLCom(noise_penalty=5, rules="literal", random_state=0).fit(X, Y).noise_.nnz
+        == 0
+    )
+    noise = PMLLCom(noise_penalty=1, random_state=0).fit(X, Y).noise_
     assert noise.nnz > 0 and noise.data.min() > 0
     assert np.all(noise.toarray() <= Y)
 
@@ -179,14 +182,19 @@ def test_literal_rules_are_those_printed(data):
     V = V * (Y.T @ U) / (V @ U.T @ U + E.T @ U + 1e-300)
     assert_allclose(RULES["literal"][1](problem, following).components, V)
     with np.errstate(all="ignore"):
-        strong = PMLLCom(rules="literal", smoothness=1000, tol=0).fit(X, Y)
+        strong = PMLLCom(rules="literal", smoothness=1000, tol=0, random_state=0).fit(
+            X, Y
+        )
     assert not np.all(np.diff(strong.objective_) <= 0)
-    assert np.all(np.diff(PMLLCom(smoothness=1000, tol=0).fit(X, Y).objective_) <= 0)
+    assert np.all(
+        np.diff(PMLLCom(smoothness=1000, tol=0, random_state=0).fit(X, Y).objective_)
+        <= 0
+    )
 
 
 def test_intercept_is_optional(data):
     X, Y = data
-    model = PMLLCom(fit_intercept=False).fit(X, Y)
+    model = PMLLCom(fit_intercept=False, random_state=0).fit(X, Y)
     assert not model.intercept_.any()
     U, W = model.label_embedding_, model.coef_
     # Ridge regression without centring.
@@ -195,9 +203,9 @@ def test_intercept_is_optional(data):
 
 def test_order_of_rows_and_labels_does_not_matter(data, rng):
     X, Y = data
-    base = PMLLCom().fit(X, Y)
+    base = PMLLCom(random_state=0).fit(X, Y)
     rows, labels = rng.permutation(50), rng.permutation(25)
-    moved = PMLLCom().fit(X[rows], Y[rows][:, labels])
+    moved = PMLLCom(random_state=0).fit(X[rows], Y[rows][:, labels])
     assert_allclose(moved.decision_function(X), base.decision_function(X)[:, labels])
     assert_allclose(moved.label_embedding_, base.label_embedding_[rows], atol=1e-9)
     expected = base.noise_.toarray()[rows][:, labels]
@@ -207,22 +215,22 @@ def test_order_of_rows_and_labels_does_not_matter(data, rng):
 def test_sparse_is_dense_and_float32_is_close(data):
     X, Y = data
     X = np.where(X > 1, X, 0)
-    base = PMLLCom().fit(X, Y).decision_function(X)
-    sparse = PMLLCom().fit(csr_array(X), csr_array(Y))
+    base = PMLLCom(random_state=0).fit(X, Y).decision_function(X)
+    sparse = PMLLCom(random_state=0).fit(csr_array(X), csr_array(Y))
     assert_allclose(sparse.decision_function(csr_array(X)), base, atol=1e-9)
-    single = PMLLCom().fit(X.astype(np.float32), Y)
+    single = PMLLCom(random_state=0).fit(X.astype(np.float32), Y)
     assert_allclose(single.decision_function(X.astype(np.float32)), base, atol=1e-3)
 
 
 def test_warm_start_continues(data):
     X, Y = data
-    whole = PMLLCom(max_iter=9, tol=0).fit(X, Y)
-    parts = PMLLCom(max_iter=4, tol=0, warm_start=True).fit(X, Y)
+    whole = PMLLCom(max_iter=9, tol=0, random_state=0).fit(X, Y)
+    parts = PMLLCom(max_iter=4, tol=0, warm_start=True, random_state=0).fit(X, Y)
     parts.set_params(max_iter=5).fit(X, Y)
     assert_allclose(parts.objective_, whole.objective_[4:], rtol=1e-10)
     assert_allclose(parts.label_components_, whole.label_components_, atol=1e-10)
     # Other shapes start anew.
-    fresh = PMLLCom().fit(X, Y[:, :9])
+    fresh = PMLLCom(random_state=0).fit(X, Y[:, :9])
     assert_allclose(
         parts.set_params(max_iter=15, tol=1e-4).fit(X, Y[:, :9]).coef_, fresh.coef_
     )
@@ -230,12 +238,14 @@ def test_warm_start_continues(data):
 
 def test_penalty_on_components_gives_a_minimum(data):
     X, Y = data
-    free = PMLLCom(max_iter=1000, tol=0).fit(X, Y)
-    held = PMLLCom(max_iter=1000, tol=0, component_penalty=1.0).fit(X, Y)
+    free = PMLLCom(max_iter=1000, tol=0, random_state=0).fit(X, Y)
+    held = PMLLCom(max_iter=1000, tol=0, component_penalty=1.0, random_state=0).fit(
+        X, Y
+    )
     shrunk = np.linalg.norm(free.label_embedding_)
     assert shrunk < 0.5 * np.linalg.norm(held.label_embedding_)
     assert held.objective_[-2] - held.objective_[-1] < 1e-5 * held.objective_[-1]
-    converged = PMLLCom(max_iter=1000, component_penalty=1.0).fit(X, Y)
+    converged = PMLLCom(max_iter=1000, component_penalty=1.0, random_state=0).fit(X, Y)
     assert converged.n_iter_ < 1000
 
 
@@ -246,8 +256,8 @@ def test_recovers_noise_that_breaks_a_pattern(rng):
     truth = np.zeros((200, 40), np.int8)
     truth[group == 0, :20] = rng.uniform(size=(100, 20)) < 0.5
     truth[group == 1, 20:] = rng.uniform(size=(100, 20)) < 0.5
-    noisy = add_noisy_labels(truth, 0.5, random_state=0)
-    model = PMLLCom().fit(X, noisy.labels)
+    noisy = add_extra_labels(truth, 0.5, random_state=0)
+    model = PMLLCom(random_state=0).fit(X, noisy.labels)
     scores = model.noise_scores_.toarray()
     wrong, right = noisy.changed, truth > 0
     # Half of the wrong ones fall into the own group, where nothing tells them apart.
@@ -273,7 +283,7 @@ class Stopper:
 
 
 def test_a_callback_can_stop_the_fit(data):
-    model, stopper = PMLLCom(tol=0), Stopper()
+    model, stopper = PMLLCom(tol=0, random_state=0), Stopper()
     model.set_callbacks(stopper)
     model.fit(*data)
     assert model.n_iter_ == 3
@@ -284,7 +294,7 @@ def test_unlabelled_rows_get_the_predicted_embedding(data):
     X, Y = data
     Y = Y.astype(int)
     Y[10:15] = -1
-    model = PMLLCom().fit(X, Y)
+    model = PMLLCom(random_state=0).fit(X, Y)
     predicted = np.maximum(X[10:15] @ model.coef_.T + model.intercept_, 0)
     assert_allclose(model.label_embedding_[10:15], predicted)
     assert_array_equal(np.diff(model.noise_.indptr)[10:15], 0)

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.sparse import csr_array
 
-from demurk.labels import add_noisy_labels
+from demurk.labels import add_extra_labels
 from demurk.linalg._admm import admm
 from demurk.linalg._ridge import FeatureBasis
 from demurk.partial_multilabel import PMLLRS
@@ -16,7 +16,7 @@ from demurk.partial_multilabel._lrs import LowRankSparse
 def data(rng):
     X = rng.normal(size=(40, 5)) + 2
     Y = (X @ rng.normal(size=(5, 8)) > 3).astype(np.int8)
-    return X, add_noisy_labels(Y, 0.5, random_state=0).labels
+    return X, add_extra_labels(Y, 0.5, random_state=0).labels
 
 
 def nuclear(A):
@@ -94,5 +94,5 @@ def test_sparse_is_dense(data):
     X = np.where(X > 1, X, 0)
     base, sparse = PMLLRS().fit(X, Y), PMLLRS().fit(csr_array(X), csr_array(Y))
     assert_allclose(sparse.coef_, base.coef_, atol=1e-8)
-    scores = base.decision_function(X) + base.threshold_
+    scores = base.decision_function(X) + base.thresholds_
     assert_allclose(base.noise_scores_.toarray()[Y > 0], 1 - scores[Y > 0])

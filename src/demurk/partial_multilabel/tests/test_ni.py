@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from scipy.sparse import csr_array
 from sklearn.linear_model import Ridge
 
-from demurk.labels import add_noisy_labels
+from demurk.labels import add_extra_labels
 from demurk.linalg._admm import admm
 from demurk.linalg._ridge import FeatureBasis
 from demurk.partial_multilabel import PMLNI
@@ -19,7 +19,7 @@ def data(request, rng):
     n, d = request.param
     X = rng.normal(size=(n, d))
     Y = (X[:, :4] + 0.5 * rng.normal(size=(n, 4)) > 0).astype(np.int8)
-    return X, add_noisy_labels(Y, 0.5, random_state=0).labels
+    return X, add_extra_labels(Y, 0.5, random_state=0).labels
 
 
 @pytest.mark.parametrize(
@@ -71,5 +71,5 @@ def test_threshold_never_sees_more_than_candidates(data):
     """Rows without candidates are cut above all their scores in training."""
     X, Y = data
     model = PMLNI(threshold="linear").fit(X, Y)
-    assert model.threshold_.shape == (5,)
+    assert model.thresholds_.shape == (5,)
     assert model.predict(X).sum() <= 2 * Y.sum()

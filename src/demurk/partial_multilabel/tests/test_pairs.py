@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from scipy.optimize import approx_fprime, minimize
 from scipy.sparse import csr_array
 
-from demurk.labels import add_noisy_labels
+from demurk.labels import add_extra_labels
 from demurk.partial_multilabel import PMLfp, PMLlc
 from demurk.partial_multilabel._fp import Prototypes
 from demurk.partial_multilabel._lc import Correlations, label_similarities
@@ -92,7 +92,7 @@ def test_feasible_is_the_nearest_point(rng):
 def data(rng):
     X = rng.normal(size=(40, 4)) + 1
     Y = (X @ rng.normal(size=(4, 5)) > 1).astype(np.int8)
-    Y = add_noisy_labels(Y, 1, random_state=0).labels
+    Y = add_extra_labels(Y, 1, random_state=0).labels
     Y[:2], Y[2], Y[3:6] = 0, 1, [1, 0, 0, 0, 0]
     return X, Y
 
@@ -163,7 +163,7 @@ def test_objective_never_rises_and_constraints_hold(cls, data):
     # The confidences of PML-lc and the ranking are found to a tolerance.
     assert np.all(fall >= -1e-6 * model.objective_[:-1])
     assert model.objective_[0] - model.objective_[-1] > 1e-3
-    P, inside = model.confidences_, Y > 0
+    P, inside = model.label_distributions_, Y > 0
     assert P.min() >= 0 and P.max() <= 1 and not P[~inside].any()
     assert np.all(P.sum(axis=1)[inside.any(axis=1)] >= 1 - 1e-9)
 
@@ -197,7 +197,9 @@ def test_sparse_is_dense_and_order_does_not_matter(cls, data, rng):
     labels, rows = rng.permutation(5), rng.permutation(40)
     moved = cls(smoothing=0.5).fit(X, Y[:, labels])
     assert_allclose(moved._scores(X), base._scores(X)[:, labels], atol=1e-9)
-    assert_allclose(moved.confidences_, base.confidences_[:, labels], atol=1e-9)
+    assert_allclose(
+        moved.label_distributions_, base.label_distributions_[:, labels], atol=1e-9
+    )
     moved = cls(smoothing=0.5).fit(X[rows], Y[rows])
     # Rounding steers the solver, which stops at a tolerance.
     assert_allclose(moved._scores(X), base._scores(X), atol=1e-2)

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import nnls
 from scipy.sparse import csr_array
 
-from demurk.labels import add_noisy_labels
+from demurk.labels import add_extra_labels
 from demurk.partial_multilabel import PARTICLE
 from demurk.partial_multilabel._particle import (
     credible_labels,
@@ -21,7 +21,7 @@ from demurk.partial_multilabel._particle import (
 def data(rng):
     X = rng.normal(size=(50, 4))
     Y = (X @ rng.normal(size=(4, 4)) > 0.4).astype(np.int8)
-    Y = add_noisy_labels(Y, 1, random_state=0).labels
+    Y = add_extra_labels(Y, 1, random_state=0).labels
     Y[:2], Y[2] = 0, 1
     return X, Y
 
@@ -61,14 +61,14 @@ def test_propagation_is_the_literal_one(data):
     found = propagated(csr_array(T), Y > 0, 0.95)
     assert_allclose(found, literal_propagation(T, Y.astype(float), 0.95), atol=1e-10)
     # The weights of the estimator are the same.
-    weights = PARTICLE(4)._weights(X).toarray()
+    weights = PARTICLE(4, random_state=0)._weights(X).toarray()
     assert_allclose(weights, T, atol=1e-6)
 
 
 def test_neighbours_change_the_confidences(data):
     """With itself as a neighbour a sample would keep its candidates as they are."""
     X, Y = data
-    P = propagated(PARTICLE()._weights(X), Y > 0, 0.95)
+    P = propagated(PARTICLE(random_state=0)._weights(X), Y > 0, 0.95)
     several = (Y.sum(axis=1) > 1) & (Y.sum(axis=1) < 4)
     spread = [np.ptp(p[y > 0]) for p, y in zip(P[several], Y[several])]
     assert np.mean(np.array(spread) > 0.05) > 0.9
@@ -124,7 +124,7 @@ def literal_votes(model, X, weighted=True):
 
 def test_labels_beat_the_virtual_label(data):
     X, Y = data
-    model = PARTICLE().fit(X, Y)
+    model = PARTICLE(random_state=0).fit(X, Y)
     assert len(model.pairs_) == 4 * 5 // 2
     votes = literal_votes(model, X)
     expected = (votes[:, :4] - votes[:, 4:]) / 4
@@ -134,7 +134,7 @@ def test_labels_beat_the_virtual_label(data):
 
 def test_pairs_learn_from_credible_and_excluded_samples(data):
     X, Y = data
-    model = PARTICLE().fit(X, Y)
+    model = PARTICLE(random_state=0).fit(X, Y)
     credible, candidate = model.credible_, Y > 0
     for index, (first, second) in enumerate(model.pairs_):
         if second == 4:
@@ -150,7 +150,7 @@ def test_pairs_learn_from_credible_and_excluded_samples(data):
 
 def test_map_counts_are_those_of_the_training_rows(data):
     X, Y = data
-    model = PARTICLE(decision="map", smoothing=1.0).fit(X, Y)
+    model = PARTICLE(decision="map", smoothing=1.0, random_state=0).fit(X, Y)
     counts = literal_votes(model, X, weighted=False)[:, :4].astype(int)
     for label in range(4):
         has = model.credible_[:, label]
@@ -169,16 +169,21 @@ def test_a_fold_is_judged_by_the_others(data):
     X, Y = data
     other = Y.copy()
     other[7] = [0, 1, 1, 0] if Y[7, 0] else [1, 0, 0, 1]
-    first, second = PARTICLE().fit(X, Y), PARTICLE().fit(X, other)
-    assert_allclose(first.confidences_[7], second.confidences_[7])
+    first, second = (
+        PARTICLE(random_state=0).fit(X, Y),
+        PARTICLE(random_state=0).fit(X, other),
+    )
+    assert_allclose(first.label_distributions_[7], second.label_distributions_[7])
 
 
 def test_sparse_is_dense_and_order_does_not_matter(data, rng):
     X, Y = data
     X = np.where(X > -0.5, X, 0)
-    base = PARTICLE(4).fit(X, Y)
-    sparse = PARTICLE(4).fit(csr_array(X), csr_array(Y))
-    assert_allclose(sparse.confidences_, base.confidences_, atol=1e-8)
+    base = PARTICLE(4, random_state=0).fit(X, Y)
+    sparse = PARTICLE(4, random_state=0).fit(csr_array(X), csr_array(Y))
+    assert_allclose(sparse.label_distributions_, base.label_distributions_, atol=1e-8)
     rows = rng.permutation(50)
-    moved = PARTICLE(4).fit(X[rows], Y[rows])
-    assert_allclose(moved.confidences_, base.confidences_[rows], atol=1e-8)
+    moved = PARTICLE(4, random_state=0).fit(X[rows], Y[rows])
+    assert_allclose(
+        moved.label_distributions_, base.label_distributions_[rows], atol=1e-8
+    )

@@ -18,12 +18,9 @@ from sklearn.preprocessing import StandardScaler
 
 from demurk.labels import add_candidates
 from demurk.linalg import block_cg
+from demurk.linalg._metric import SpectralMetric, factor_metric
+from demurk.linalg._rows import CenteredRows
 from demurk.projection import CENDA
-from demurk.projection._disambiguation import (
-    SpectralMetric,
-    centered_rows,
-    factor_metric,
-)
 
 SOLVERS = ["cholesky", "svd", "gram", "cg"]
 
@@ -89,7 +86,7 @@ def test_all_solvers_equal_the_dense_loop(data, solver, n_iter, threshold):
     kept = P.shape[1]
     assert model.n_components_ == kept
     assert model.n_iter_ == n_iter
-    assert_allclose(model.confidences_, Y, atol=1e-8)
+    assert_allclose(model.label_distributions_, Y, atol=1e-8)
     assert_allclose(model.eigenvalues_, values[:kept], rtol=1e-9)
     assert_allclose(
         model.explained_dependence_ratio_, values[:kept] / values.sum(), rtol=1e-9
@@ -106,7 +103,9 @@ def test_sparse_equals_dense(data, solver):
     dense = quiet(CENDA(max_iter=4), X, S)
     for make in (csr_array, lambda X: csr_array(X.astype(np.float64)).tocsc()):
         thin = quiet(CENDA(max_iter=4, solver=solver), make(X), S)
-        assert_allclose(thin.confidences_, dense.confidences_, atol=1e-8)
+        assert_allclose(
+            thin.label_distributions_, dense.label_distributions_, atol=1e-8
+        )
         assert_allclose(thin.components_, dense.components_, atol=1e-7)
         assert_allclose(thin.transform(csr_array(X)), dense.transform(X), atol=1e-6)
 
@@ -120,7 +119,7 @@ def test_conjugate_gradients_go_on_from_the_last_solution(data, monkeypatch):
         n_steps.append(n_iter)
         return solution, n_iter
 
-    monkeypatch.setattr("demurk.projection._disambiguation.block_cg", counting)
+    monkeypatch.setattr("demurk.linalg._metric.block_cg", counting)
     # With known classes the second system is the first one again.
     CENDA(solver="cg").fit(X, np.arange(len(X)) % 3)
     assert n_steps[0] > 0
@@ -142,7 +141,7 @@ def test_metric_options(rng, mu, scatter):
     P, values, Y, _ = naive(X, S, 2, k=8, mu=mu, scatter=scatter, alpha=0.5)
     model = CENDA(decorrelation=mu, scatter=scatter, self_weight=0.5, max_iter=2)
     quiet(model, X, S)
-    assert_allclose(model.confidences_, Y, atol=1e-8)
+    assert_allclose(model.label_distributions_, Y, atol=1e-8)
     assert_allclose(model.eigenvalues_, values[: P.shape[1]], rtol=1e-9)
 
 
@@ -153,8 +152,8 @@ def test_collinear_features_without_ridge(rng):
     twice = np.hstack([X, X])
     options = {"decorrelation": 1.0, "max_iter": 3}
     a, b = quiet(CENDA(**options), X, S), quiet(CENDA(**options), twice, S)
-    assert isinstance(factor_metric(centered_rows(twice), 1.0, 0.0), SpectralMetric)
-    assert_allclose(b.confidences_, a.confidences_, atol=1e-10)
+    assert isinstance(factor_metric(CenteredRows(twice), 1.0, 0.0), SpectralMetric)
+    assert_allclose(b.label_distributions_, a.label_distributions_, atol=1e-10)
     assert_allclose(abs(b.transform(twice)), abs(a.transform(X)), atol=1e-8)
     with pytest.raises(ValueError, match="collinear"):
         CENDA(**options, solver="cholesky").fit(twice, S)
@@ -190,7 +189,7 @@ def test_confidences_stay_on_the_candidates(data):
     S = S.copy()
     S[:10] = np.eye(5, dtype=int)[y[:10]]
     model = quiet(CENDA(), X, S)
-    Y = model.confidences_
+    Y = model.label_distributions_
     assert_allclose(Y.sum(axis=1), 1)
     assert (Y[S == 0] == 0).all() and (Y >= 0).all()
     assert_array_equal(Y[:10], S[:10])
@@ -201,24 +200,24 @@ def test_invariances(data, rng):
     X, S, _ = data
     fit = CENDA(max_iter=6)
     base = quiet(fit, X, S)
-    Y = base.confidences_.copy()
+    Y = base.label_distributions_.copy()
     components, Z = base.components_.copy(), base.transform(X)
     order, columns = rng.permutation(len(X)), rng.permutation(S.shape[1])
     permuted = quiet(fit, X[order], S[order])
-    assert_allclose(permuted.confidences_, Y[order], atol=1e-10)
+    assert_allclose(permuted.label_distributions_, Y[order], atol=1e-10)
     assert_allclose(permuted.components_, components, atol=1e-8)
     renamed = quiet(fit, X, S[:, columns])
-    assert_allclose(renamed.confidences_, Y[:, columns], atol=1e-10)
+    assert_allclose(renamed.label_distributions_, Y[:, columns], atol=1e-10)
     assert_allclose(renamed.components_, components, atol=1e-8)
     rotation = np.linalg.qr(rng.normal(size=(X.shape[1], X.shape[1])))[0]
     rotated = quiet(fit, X @ rotation + 5, S)
-    assert_allclose(rotated.confidences_, Y, atol=1e-10)
+    assert_allclose(rotated.label_distributions_, Y, atol=1e-10)
     assert_allclose(abs(rotated.transform(X @ rotation + 5)), abs(Z), atol=1e-8)
     constant = quiet(fit, np.hstack([X, np.full((len(X), 1), 0.1)]), S)
-    assert_allclose(constant.confidences_, Y, atol=1e-10)
+    assert_allclose(constant.label_distributions_, Y, atol=1e-10)
     assert_allclose(constant.components_[:, -1], 0, atol=1e-10)
     absent = quiet(fit, X, np.hstack([S, np.zeros((len(X), 1), dtype=int)]))
-    assert_allclose(absent.confidences_[:, :-1], Y, atol=1e-10)
+    assert_allclose(absent.label_distributions_[:, :-1], Y, atol=1e-10)
 
 
 def test_float32(data):
@@ -226,7 +225,7 @@ def test_float32(data):
     base = quiet(CENDA(max_iter=3), X, S)
     small = quiet(CENDA(max_iter=3), X.astype(np.float32), S)
     assert small.components_.dtype == small.transform(X.astype("f")).dtype == "float32"
-    assert small.confidences_.dtype == np.float64
+    assert small.label_distributions_.dtype == np.float64
     angle = subspace_angles(small.components_.T.astype(float), base.components_.T)
     assert angle.max() < 1e-4
 
@@ -237,7 +236,9 @@ def test_a_duplicate_votes_and_the_sample_itself_does_not(rng):
     model = CENDA(n_neighbors=1, max_iter=1, self_weight=0.5).fit(X, S)
     Y = S / S.sum(axis=1, keepdims=True)
     votes = (0.5 * Y + Y.reshape(15, 2, 3)[:, ::-1].reshape(30, 3)) * S
-    assert_allclose(model.confidences_, votes / votes.sum(axis=1, keepdims=True))
+    assert_allclose(
+        model.label_distributions_, votes / votes.sum(axis=1, keepdims=True)
+    )
 
 
 def test_more_neighbours_than_samples(rng):
@@ -246,14 +247,16 @@ def test_more_neighbours_than_samples(rng):
     model = CENDA(n_neighbors=50, max_iter=1).fit(X, S)
     Y = S / S.sum(axis=1, keepdims=True)
     votes = Y.sum(axis=0) * S  # all others and, with a weight of one, itself
-    assert_allclose(model.confidences_, votes / votes.sum(axis=1, keepdims=True))
+    assert_allclose(
+        model.label_distributions_, votes / votes.sum(axis=1, keepdims=True)
+    )
 
 
 def test_a_row_without_votes_is_kept():
     X = np.array([[0.0], [0.1], [5.0], [5.1], [5.2]])
     S = np.array([[0, 0, 1], [1, 1, 0], [1, 0, 0], [0, 1, 0], [0, 1, 0]])
     model = quiet(CENDA(n_neighbors=1, self_weight=0.0, max_iter=4), X, S)
-    assert_array_equal(model.confidences_[1], [0.5, 0.5, 0])
+    assert_array_equal(model.label_distributions_[1], [0.5, 0.5, 0])
 
 
 def test_unlabelled_rows_may_have_any_class(data):
@@ -263,12 +266,12 @@ def test_unlabelled_rows_may_have_any_class(data):
     model = quiet(CENDA(max_iter=5), X, ones)
     for labels, observed in ((hidden, None), (csr_array(S), mask)):
         other = quiet(CENDA(max_iter=5), X, labels, observed=observed)
-        assert_array_equal(other.confidences_, model.confidences_)
+        assert_array_equal(other.label_distributions_, model.label_distributions_)
     # Where only some classes are excluded, the others remain.
     part = S.copy()
     part[3, S[3] == 0] = -1
     other = quiet(CENDA(max_iter=1), X, part)
-    assert (other.confidences_[3] > 0).all()
+    assert (other.label_distributions_[3] > 0).all()
 
 
 def test_known_classes_need_two_turns(data):
@@ -346,7 +349,9 @@ def test_convergence_is_the_angle_between_subspaces(data):
         ]
         sines = models[-1].convergence_[:, 0]
         assert_allclose(sines, [1, *np.sin(angles)], rtol=1e-6)
-        change = abs(models[3].confidences_ - models[2].confidences_).max()
+        change = abs(
+            models[3].label_distributions_ - models[2].label_distributions_
+        ).max()
         assert_allclose(models[3].convergence_[3, 1], change, atol=1e-12)
 
 
@@ -358,7 +363,7 @@ def test_rescale(data):
     assert_allclose((Z**2).mean(), 1)
     factor = scaled.components_ / plain.components_
     assert_allclose(factor, factor[0, 0])
-    assert_array_equal(scaled.confidences_, plain.confidences_)
+    assert_array_equal(scaled.label_distributions_, plain.label_distributions_)
     if len(X) > X.shape[1]:  # where the ridge is small beside the scatter
         assert_allclose(factor[0, 0], np.sqrt(0.5 * len(X)), rtol=0.05)
 

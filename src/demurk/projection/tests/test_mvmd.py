@@ -7,7 +7,8 @@ from scipy.linalg import eigh, subspace_angles
 from scipy.sparse import csr_array
 from sklearn.decomposition import PCA
 
-from demurk.projection import MDDM, MVMD, _mvmd
+from demurk.linalg import _problem
+from demurk.projection import MDDM, MVMD
 
 
 def naive(X, Y, beta):
@@ -41,7 +42,7 @@ def test_equals_eigenproblem(data, beta, make):
 @pytest.mark.parametrize("make", [np.asarray, csr_array], ids=["dense", "sparse"])
 def test_products_alone_give_the_same(data, make, monkeypatch):
     X, Y = data
-    monkeypatch.setattr(_mvmd, "MAX_DENSE", 0)
+    monkeypatch.setattr(_problem, "MAX_PRIMAL", 0)
     values, vectors = naive(X, Y, 0.3)
     model = MVMD(5, dependence_weight=0.3).fit(make(X), Y)
     assert_allclose(model.eigenvalues_, values[:5], rtol=1e-8)

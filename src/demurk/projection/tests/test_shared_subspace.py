@@ -39,7 +39,7 @@ def objective(X, Y, U, P, a, b):
 def test_equals_generalised_eigenproblem(data, a, b, make):
     X, Y = data
     values, vectors = naive(X, Y, a, b)
-    model = SharedSubspace(2, subspace_weight=a, ridge=b).fit(make(X), Y)
+    model = SharedSubspace(2, subspace_weight=a, reg=b).fit(make(X), Y)
     P = model.components_.T
     assert_allclose(model.eigenvalues_, values[:2], rtol=1e-7)
     assert subspace_angles(P, vectors[:, :2]).max() < 1e-6
@@ -52,7 +52,7 @@ def test_predictors_and_subspace_minimise_the_objective(data, rng):
     a, b = 2.0, 0.05
     n, D = X.shape
     Xc, Yc = X - X.mean(axis=0), Y - Y.mean(axis=0)
-    model = SharedSubspace(2, subspace_weight=a, ridge=b).fit(X, Y)
+    model = SharedSubspace(2, subspace_weight=a, reg=b).fit(X, Y)
     P, U = model.components_.T, model.coef_.T
     best = objective(X, Y, U, P, a, b)
     for _ in range(20):
@@ -76,7 +76,7 @@ def test_full_subspace_is_the_span_of_ridge_regression(data):
     Xc, Yc = X - X.mean(axis=0), Y - Y.mean(axis=0)
     ridge = np.linalg.solve(Xc.T @ Xc / n + 0.2 * np.eye(D), Xc.T @ Yc / n)
     for a in (0.0, 1.0, 50.0):
-        model = SharedSubspace(4, subspace_weight=a, ridge=0.2).fit(X, Y)
+        model = SharedSubspace(4, subspace_weight=a, reg=0.2).fit(X, Y)
         assert subspace_angles(model.components_.T, ridge).max() < 1e-6
         assert_allclose(model.coef_.T, ridge, atol=1e-8)
 
@@ -86,7 +86,7 @@ def test_defaults(data):
     model = SharedSubspace().fit(X, Y)
     assert model.components_.shape[0] == 3
     b = 0.1 * X.var(axis=0).mean()
-    explicit = SharedSubspace(3, ridge=b).fit(X, Y)
+    explicit = SharedSubspace(3, reg=b).fit(X, Y)
     assert_allclose(model.components_, explicit.components_, atol=1e-10)
     with pytest.warns(UserWarning, match="only 4 directions"):
         SharedSubspace(5).fit(X, Y)

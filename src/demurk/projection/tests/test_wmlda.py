@@ -8,8 +8,9 @@ from scipy.sparse import csr_array
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from demurk.labels import check_labels
+from demurk.linalg import Sums
 from demurk.projection import WMLDA
-from demurk.projection._wmlda import class_scatter, contrasts
+from demurk.projection._wmlda import between_classes, contrasts
 from demurk.projection._wmlda_weights import label_weights
 
 RULES = ["binary", "entropy", "correlation", "fuzzy", "dependence"]
@@ -76,11 +77,11 @@ def test_within_and_total_scatter_are_equivalent(data):
 def test_statement_of_the_scatter_matrices(data):
     X, Y = data
     m, Sb, Sw = naive_scatter(X, Y)
-    parts = class_scatter(X, Y.astype(float))
-    Xc = X - parts.mean
-    assert_allclose(parts.mean, m)
-    assert_allclose(Xc.T @ (parts.weights[:, None] * Xc), Sb + Sw)
-    M = Xc.T @ parts.targets
+    problem = between_classes(Y.astype(float), 0.0)
+    sums = Sums(scatter=True).add(X, problem)
+    assert_allclose(sums.mean, m)
+    assert_allclose(sums.scatter, Sb + Sw)
+    M = sums.cross @ problem.combine(sums)
     assert_allclose(M @ M.T, Sb, atol=1e-10)
 
 

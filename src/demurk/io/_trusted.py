@@ -1,0 +1,166 @@
+"""Which classes a model file may name: this list, and no other."""
+
+# Authors: The demurk developers
+# SPDX-License-Identifier: BSD-3-Clause
+
+from importlib import import_module
+
+import numpy as np
+
+from demurk.io._archive import Damaged
+from demurk.registry import METHODS
+
+__all__ = [
+    "PLAIN_TYPES",
+    "SCALARS",
+    "SPARSE",
+    "TREE",
+    "ForeignType",
+    "NotAClass",
+    "find_class",
+]
+
+# What the fitted estimators of the registry hold besides arrays, and each other.
+HELPERS = {
+    "demurk.audit._suspects.Evidence",
+    "demurk.labels._data.LabelData",
+    "demurk.labels._form.LabelForm",
+    "demurk.multilabel._murky_linear.SparseLogistic",
+    "demurk.multilabel._murky_members.OwnMember",
+    "demurk.out_of_sample._features.FeatureViews",
+    "demurk.out_of_sample._forest.OutOfSampleForest",
+    "demurk.out_of_sample._kernel_ridge.LeaveOneOutKernelRidge",
+}
+# Of scikit-learn, the classes that only compute with numpy, and those whose arrays are
+# checked (`_checks`). Not among them: what hands unchecked indices from its state to
+# compiled code (OneHotEncoder, CountVectorizer, nearest neighbours, histogram trees).
+SKLEARN = {
+    "sklearn.compose._column_transformer.ColumnTransformer",
+    "sklearn.decomposition._factor_analysis.FactorAnalysis",
+    "sklearn.decomposition._incremental_pca.IncrementalPCA",
+    "sklearn.decomposition._kernel_pca.KernelPCA",
+    "sklearn.decomposition._pca.PCA",
+    "sklearn.decomposition._truncated_svd.TruncatedSVD",
+    "sklearn.discriminant_analysis.LinearDiscriminantAnalysis",
+    "sklearn.dummy.DummyClassifier",
+    "sklearn.dummy.DummyRegressor",
+    "sklearn.ensemble._forest.ExtraTreesClassifier",
+    "sklearn.ensemble._forest.ExtraTreesRegressor",
+    "sklearn.ensemble._forest.RandomForestClassifier",
+    "sklearn.ensemble._forest.RandomForestRegressor",
+    "sklearn.feature_selection._variance_threshold.VarianceThreshold",
+    "sklearn.impute._base.MissingIndicator",
+    "sklearn.impute._base.SimpleImputer",
+    "sklearn.kernel_approximation.Nystroem",
+    "sklearn.kernel_approximation.RBFSampler",
+    "sklearn.linear_model._base.LinearRegression",
+    "sklearn.linear_model._coordinate_descent.ElasticNet",
+    "sklearn.linear_model._coordinate_descent.Lasso",
+    "sklearn.linear_model._logistic.LogisticRegression",
+    "sklearn.linear_model._logistic.LogisticRegressionCV",
+    "sklearn.linear_model._ridge.Ridge",
+    "sklearn.linear_model._ridge.RidgeCV",
+    "sklearn.linear_model._ridge.RidgeClassifier",
+    "sklearn.linear_model._ridge.RidgeClassifierCV",
+    "sklearn.multiclass.OneVsRestClassifier",
+    "sklearn.multioutput.ClassifierChain",
+    "sklearn.multioutput.MultiOutputClassifier",
+    "sklearn.multioutput.MultiOutputRegressor",
+    "sklearn.naive_bayes.BernoulliNB",
+    "sklearn.naive_bayes.GaussianNB",
+    "sklearn.naive_bayes.MultinomialNB",
+    "sklearn.pipeline.FeatureUnion",
+    "sklearn.pipeline.Pipeline",
+    "sklearn.preprocessing._data.Binarizer",
+    "sklearn.preprocessing._data.KernelCenterer",
+    "sklearn.preprocessing._data.MaxAbsScaler",
+    "sklearn.preprocessing._data.MinMaxScaler",
+    "sklearn.preprocessing._data.Normalizer",
+    "sklearn.preprocessing._data.PowerTransformer",
+    "sklearn.preprocessing._data.QuantileTransformer",
+    "sklearn.preprocessing._data.RobustScaler",
+    "sklearn.preprocessing._data.StandardScaler",
+    "sklearn.preprocessing._encoders.OrdinalEncoder",
+    "sklearn.preprocessing._function_transformer.FunctionTransformer",
+    "sklearn.preprocessing._label.LabelBinarizer",
+    "sklearn.preprocessing._label.LabelEncoder",
+    "sklearn.random_projection.GaussianRandomProjection",
+    "sklearn.random_projection.SparseRandomProjection",
+    "sklearn.svm._classes.LinearSVC",
+    "sklearn.svm._classes.SVC",
+    "sklearn.tree._classes.DecisionTreeClassifier",
+    "sklearn.tree._classes.DecisionTreeRegressor",
+    "sklearn.tree._classes.ExtraTreeClassifier",
+    "sklearn.tree._classes.ExtraTreeRegressor",
+}
+# Each of these has its own way of being built, and is accepted in no other.
+TREE = "sklearn.tree._tree.Tree"
+SPARSE = {"scipy.sparse._csr.csr_array", "scipy.sparse._csr.csr_matrix"}
+SCALARS = {
+    f"numpy.{kind.__name__}": kind
+    for kind in (
+        *(np.bool_, np.str_, np.datetime64, np.timedelta64),
+        *(np.int8, np.int16, np.int32, np.int64),
+        *(np.uint8, np.uint16, np.uint32, np.uint64),
+        *(np.float16, np.float32, np.float64, np.complex64, np.complex128),
+    )
+}
+# Types that are values themselves: of the keys of a dict, or a dtype parameter.
+PLAIN_TYPES = {
+    "builtins.bool": bool,
+    "builtins.float": float,
+    "builtins.int": int,
+    "builtins.str": str,
+    **SCALARS,
+}
+
+
+class ForeignType(Damaged):
+    """A model file names a class that is not on the list."""
+
+    def __init__(self, name):
+        self.name = name if len(name) < 200 and name.isprintable() else ascii(name[:99])
+        super().__init__(f"it names {self.name}, which is never built")
+
+
+class NotAClass(ForeignType):
+    """A model file names a function, a method or a module: trusting it is no remedy."""
+
+
+def find_class(module, name, trusted=frozenset()):
+    """Return the class of that name; nothing is imported before the name is known.
+
+    Parameters
+    ----------
+    module, name : str
+        Where the class is defined, and its name there.
+    trusted : collection of str
+        Full names that the user trusts.
+
+    Returns
+    -------
+    found : type
+        The class.
+    """
+    full = f"{module}.{name}"
+    if not (full in HELPERS | SKLEARN or full in trusted or _in_registry(module, name)):
+        raise ForeignType(full)
+    found = getattr(import_module(module), name, None)
+    # Also what the user trusts must be a class, defined there under this name: a class
+    # that a module merely imports goes by another, and functions are never trusted.
+    if not isinstance(found, type) or (found.__module__, found.__name__) != (
+        module,
+        name,
+    ):
+        raise NotAClass(full)
+    return found
+
+
+def _in_registry(module, name):
+    """Whether an estimator of the registry is defined in `module`."""
+    return any(
+        method.name == name
+        and module.startswith(f"demurk.{method.room}._")
+        and method.load().__module__ == module
+        for method in METHODS
+    )

@@ -1,0 +1,12 @@
+"""Text of others inside our sentences."""
+
+# Authors: The demurk developers
+# SPDX-License-Identifier: BSD-3-Clause
+
+__all__ = ["one_line"]
+
+
+def one_line(thing: object, most: int = 120) -> str:
+    """An error or a text on one line, cut where it gets long."""
+    text = " ".join(str(thing).split())
+    return text if len(text) <= most else text[: most - 3] + "..."

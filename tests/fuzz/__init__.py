@@ -1,0 +1,1 @@
+"""Damaged files, many of them, against everything that reads."""
