@@ -5,11 +5,11 @@ from contextlib import ExitStack
 
 import numpy as np
 import pytest
-from demurk.out_of_sample import matrix_threads
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from demurk.graph import nearest_neighbors
 from demurk.multilabel import MurkyClassifier
+from demurk.out_of_sample import matrix_threads
 from demurk.utils._threads import blas_threads
 
 
