@@ -3,10 +3,21 @@
 # Authors: The demurk developers
 # SPDX-License-Identifier: BSD-3-Clause
 
+import warnings
+from contextlib import contextmanager
+
 import numpy as np
 from scipy import sparse
 
 from demurk.utils._optional import import_optional
+
+
+@contextmanager
+def _quiet():
+    """Anndata asks pandas for an option that pandas 3 calls deprecated."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*infer_string.*")
+        yield
 
 
 def read_anndata(path, layer=None):
@@ -16,7 +27,8 @@ def read_anndata(path, layer=None):
     """
     anndata = import_optional("anndata", "anndata")
     try:
-        data = anndata.read_h5ad(path)
+        with _quiet():
+            data = anndata.read_h5ad(path)
     except Exception as error:  # h5py and anndata raise their own kinds
         raise ValueError(
             f"{path} cannot be read as an .h5ad file ({error}); write it anew."
@@ -59,12 +71,12 @@ def write_anndata(table, path):
             plain = frame[name].cat.categories.astype(object)
             frame[name] = frame[name].cat.rename_categories(plain)
     frame.index = pd.Index([str(name) for name in frame.index], dtype=object)
-    if table.source.format == "anndata":
-        data = table.source.extra.copy()
-    else:
-        data = anndata.AnnData(X=table.features)
-        data.var_names = pd.Index(map(str, table.feature_names), dtype=object)
-    data.obs = frame
-    data.var_names = pd.Index([str(n) for n in data.var_names], dtype=object)
-    with anndata.settings.override(allow_write_nullable_strings=True):
+    with _quiet(), anndata.settings.override(allow_write_nullable_strings=True):
+        if table.source.format == "anndata":
+            data = table.source.extra.copy()
+        else:
+            data = anndata.AnnData(X=table.features)
+            data.var_names = pd.Index(map(str, table.feature_names), dtype=object)
+        data.obs = frame
+        data.var_names = pd.Index([str(n) for n in data.var_names], dtype=object)
         data.write_h5ad(path)

@@ -19,7 +19,8 @@ from demurk.datasets._catalogue import (
 from demurk.datasets._files import make_bunch
 from demurk.datasets._generators import make_multilabel_blocks
 from demurk.datasets._read import read_dataset
-from demurk.datasets._table import Source, Table
+from demurk.datasets._table import Table
+from demurk.datasets._table_source import Source
 
 
 def load_dataset(

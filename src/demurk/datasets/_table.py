@@ -4,48 +4,23 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
 
 from demurk.datasets._files import check_known, make_bunch
-from demurk.datasets._table_features import (
-    CellError,
-    Column,
-    TableFeatures,
-    as_words,
-)
+from demurk.datasets._table_cells import CellError, as_words
+from demurk.datasets._table_features import Column, TableFeatures
 from demurk.datasets._table_labels import LabelForm, find_form, read_labels
-from demurk.datasets._table_text import Dialect, line_of, read_bytes
+from demurk.datasets._table_leaks import find_leaks
+from demurk.datasets._table_source import Source
 from demurk.datasets._table_write import relabelled, write_table
 from demurk.utils._optional import import_optional
 
 CORRECTIONS = ("drop", "keep", "text", "categorical")
-# What the first rows say about a leak is asked of all rows only where it holds.
-FIRST_ROWS = 64
-
-
-@dataclass(frozen=True, eq=False)
-class Source:
-    """Where a table came from and how it was written there."""
-
-    path: str = "table"
-    format: str = "frame"
-    dialect: Dialect = field(default_factory=Dialect)
-    data: bytes | None = None  # of the standard input, which cannot be read again
-    extra: Any = None  # what a format holds beside the cells
-
-    def place(self, row):
-        """Where a row stands, in words."""
-        if self.format != "text":
-            return f"{self.path}, row {row + 1}"
-        data = read_bytes(self.path) if self.data is None else self.data
-        line = line_of(row, data, self.dialect, self.path)
-        return f"{self.path}, line {line}"
 
 
 class Table:
@@ -270,7 +245,7 @@ class Table:
         """Names of features that say the same as a label."""
         if self.labels is None or issparse(self.features):
             return []
-        return _leaks(self.features, self.feature_names, self.labels)
+        return find_leaks(self.features, self.feature_names, self.labels)
 
     def with_labels(self, labels):
         """Make a copy with other labels; cells whose label stays keep their spelling.
@@ -395,32 +370,3 @@ def _check_names(names, path):
         if name in seen:
             raise ValueError(f"{path} has two columns {name!r}; rename one of them.")
         seen.add(name)
-
-
-def _leaks(features, names, labels):
-    """Features that a label says the same as, one to one, on all observed rows."""
-    found = []
-    if labels.single:
-        targets = [(labels.values.argmax(axis=1), labels.labeled)]
-    else:
-        targets = [*zip(labels.values.T.astype(np.intp), labels.observed.T)]
-    for codes, seen in targets:
-        rows = np.flatnonzero(seen)
-        kinds, firsts = np.unique(codes[rows], return_index=True)
-        if len(kinds) < 2:
-            continue
-        places = np.searchsorted(kinds, codes)
-        alike = np.arange(features.shape[1])
-        for part in (rows[:FIRST_ROWS], rows):
-            if alike.size:
-                values = features[np.ix_(rows[firsts], alike)]
-                same = features[np.ix_(part, alike)] == values[places[part]]
-                alike = alike[same.all(axis=0) & _distinct(values)]
-        found += [names[j] for j in alike]
-    return list(dict.fromkeys(found))
-
-
-def _distinct(values):
-    """Columns without two equal values."""
-    ordered = np.sort(values, axis=0)
-    return (np.diff(ordered, axis=0) != 0).all(axis=0)

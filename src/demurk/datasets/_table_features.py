@@ -3,7 +3,6 @@
 # Authors: The demurk developers
 # SPDX-License-Identifier: BSD-3-Clause
 
-import re
 import warnings
 from dataclasses import dataclass
 
@@ -12,20 +11,18 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils.validation import check_is_fitted
 
-from demurk.datasets._files import MISSING, check_known, number_name
+from demurk.datasets._files import check_known
+from demurk.datasets._table_cells import (
+    as_pandas,
+    as_words,
+    check_finite,
+    holds_lists,
+    is_id,
+    numbers_of,
+    stray_words,
+    strict_numbers,
+)
 from demurk.utils._optional import import_optional
-
-ID_NAMES = frozenset({"", "id", "index", "uid", "uuid", "guid"})
-# So few rows may be in order by chance.
-FEW_ROWS = 8
-
-
-class CellError(ValueError):
-    """A cell that cannot be used; whoever knows the file adds the line."""
-
-    def __init__(self, column, row, problem):
-        super().__init__(f"row {row + 1}: column {column!r} {problem}")
-        self.column, self.row, self.problem = column, row, problem
 
 
 @dataclass(frozen=True)
@@ -129,6 +126,10 @@ class TableFeatures(TransformerMixin, BaseEstimator):
         Columns that are used as numbers.
     medians_ : ndarray of shape (n_features_out,)
         What fills the gaps.
+    categories_ : list of str
+        Columns that were named as categories.
+    encoded_ : list of str
+        Columns that skrub takes care of.
     encoder_ : ``skrub.TableVectorizer`` or None
         What made the other features.
 
@@ -185,6 +186,8 @@ class TableFeatures(TransformerMixin, BaseEstimator):
         for option in ("drop", "keep", "text", "categorical"):
             check_known(getattr(self, option), names, f"--{option}", "The table")
         self.columns_, self.numbers_, self.encoded_ = [], [], []
+        chosen = set(self.categorical) - set(self.drop)
+        self.categories_ = [name for name in names if name in chosen]
         # One column after the other, so that each is held once.
         values = np.empty(frame.shape, order="F")
         for name in names:
@@ -215,7 +218,7 @@ class TableFeatures(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         frame = as_pandas(X)
-        for name in [*self.numbers_, *self.encoded_, *self._kinds]:
+        for name in [*self.numbers_, *self.encoded_, *self.categories_]:
             if name not in frame.columns:
                 raise ValueError(
                     f"There is no column {name!r}, but the model was trained on it; "
@@ -223,7 +226,7 @@ class TableFeatures(TransformerMixin, BaseEstimator):
                 )
         values = np.empty((len(frame), len(self.numbers_)), order="F")
         for j, name in enumerate(self.numbers_):
-            values[:, j] = _strict_numbers(frame[name], name, self.decimal)
+            values[:, j] = strict_numbers(frame[name], name, self.decimal)
         return self._filled(values, self._encode(frame, fit=False), fit=False)
 
     def get_feature_names_out(self, input_features=None):
@@ -261,33 +264,32 @@ class TableFeatures(TransformerMixin, BaseEstimator):
             return "category", "", None
         if name in self.text:
             return "other", "", None
-        if _holds_lists(cells):
+        if holds_lists(cells):
             return "left out", "holds lists", None
         numbers = numbers_of(cells, self.decimal)
-        if numbers is None and _is_empty(cells):
+        if numbers is None and cells.isna().all():
             numbers = np.full(len(cells), np.nan)
         if numbers is not None and np.isnan(numbers).all():
             return "left out", "is empty", None
-        if name not in self.keep and _is_id(name, cells, numbers):
+        if name not in self.keep and is_id(name, cells, numbers):
             return "id", "names the row; --keep makes it a feature", None
         if numbers is None:
-            return "other", _stray_words(cells), None
+            return "other", stray_words(cells), None
         check_finite(numbers, name, cells)
         return "number", "", numbers
 
     # Computing
 
-    @property
-    def _kinds(self):
-        return [c.name for c in self.columns_ if c.role == "category" and not c.note]
-
     def _encode(self, frame, fit):
         """Categories that were named, and what skrub makes of the rest."""
         blocks, n_rows = [], len(frame)
-        if self._kinds:
-            cells = np.column_stack([as_words(frame[name]) for name in self._kinds])
+        if self.categories_:
+            cells = np.column_stack(
+                [as_words(frame[name]) for name in self.categories_]
+            )
             if fit:
-                self.kinds_ = OneHotEncoder(handle_unknown="ignore", dtype=np.float64)
+                values = [_in_order(column) for column in cells.T]
+                self.kinds_ = OneHotEncoder(categories=values, handle_unknown="ignore")
                 self.kinds_.fit(cells)
             blocks.append(self.kinds_.transform(cells).toarray())
         if self.encoded_:
@@ -295,7 +297,9 @@ class TableFeatures(TransformerMixin, BaseEstimator):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 if fit:
-                    self.encoder_ = _encoder(self.text)
+                    self.encoder_ = _encoder(
+                        [c for c in self.encoded_ if c in set(self.text)], n_rows
+                    )
                     table = self.encoder_.fit_transform(part)
                 else:
                     table = self.encoder_.transform(part)
@@ -330,10 +334,10 @@ class TableFeatures(TransformerMixin, BaseEstimator):
         notes = {}
         for name, gap, median in zip(names, gaps, self.medians_):
             if gap:
-                filled = f"{gap} gap{'s' * (gap > 1)} filled with {median:g}"
+                filled = f"{gap} {'gaps' if gap > 1 else 'gap'} filled with {median:g}"
                 notes[name] = ("number", filled, 1)
-        if self._kinds:
-            for name, values in zip(self._kinds, self.kinds_.categories_):
+        if self.categories_:
+            for name, values in zip(self.categories_, self.kinds_.categories_):
                 names += [f"{name}={value}" for value in values]
                 notes[name] = ("category", "", len(values))
         if self.encoder_ is not None:
@@ -354,6 +358,15 @@ class TableFeatures(TransformerMixin, BaseEstimator):
         return kinds.get(kind, "text"), "", len(outputs)
 
 
+def _in_order(words):
+    """Values of a category, numbers as numbers; a gap is none of them."""
+    values = sorted(set(words) - {""})
+    try:
+        return sorted(values, key=float)
+    except ValueError:
+        return values
+
+
 def _noted(column, role=None, note="", n_features=0):
     """A column with what was found out later."""
     if role is None:
@@ -362,166 +375,13 @@ def _noted(column, role=None, note="", n_features=0):
     return Column(column.name, role, note, n_features)
 
 
-def _encoder(text):
+def _encoder(text, n_rows):
     skrub = import_optional("skrub", "tables")
     words = skrub.StringEncoder(random_state=0)
-    chosen = [(skrub.StringEncoder(random_state=0), list(text))] if len(text) else ()
-    return skrub.TableVectorizer(high_cardinality=words, specific_transformers=chosen)
-
-
-# Cells
-
-
-def as_pandas(frame):
-    """The frame as pandas knows it, names as text."""
-    pd = import_optional("pandas", "tables")
-    if not isinstance(frame, pd.DataFrame):
-        if not hasattr(frame, "to_pandas"):
-            raise TypeError(
-                f"The table came as {type(frame).__name__}; give a data frame of "
-                "pandas or polars."
-            )
-        frame = frame.to_pandas()
-    if any(not isinstance(name, str) for name in frame.columns):
-        frame = frame.set_axis([str(name) for name in frame.columns], axis=1)
-    return frame
-
-
-def is_text(cells):
-    """Whether the cells of a column are text, or may be."""
-    return cells.dtype == object or cells.dtype.name in ("str", "string", "category")
-
-
-def _holds_lists(cells):
-    if cells.dtype != object:
-        return False
-    return any(isinstance(cell, (list, dict, set, tuple, np.ndarray)) for cell in cells)
-
-
-def _is_empty(cells):
-    return bool(cells.isna().all())
-
-
-def as_words(cells):
-    """A column as an array of text, "" where a cell is missing; 1.0 is "1"."""
-    if cells.dtype.kind in "iufb" and not cells.dtype.name == "category":
-        values = cells.to_numpy(dtype=object, na_value=None)
-        return np.array([_word(v) for v in values], dtype=object)
-    gone = cells.isna().to_numpy()
-    words = [_word(v) for v in cells.astype(object)]
-    return np.where(gone, "", np.array(words, dtype=object))
-
-
-def _word(value):
-    if value is None or value != value:
-        return ""
-    if isinstance(value, (float, np.floating)):
-        return number_name(value) if np.isfinite(value) else str(value)
-    return str(value).strip()
-
-
-def numbers_of(cells, decimal="."):
-    """A column as floats, NaN for gaps; None if it holds anything else."""
-    kind = cells.dtype
-    if kind.kind in "biuf":
-        return cells.to_numpy(dtype=np.float64, na_value=np.nan)
-    if not is_text(cells):
-        return None
-    pa = import_optional("pyarrow", "tables")
-    if kind == object or kind.name == "category":
-        words = as_words(cells)
-        if cells.map(lambda v: isinstance(v, (bool, np.bool_))).all():
-            return cells.to_numpy(dtype=np.float64)
-        array = pa.array(words, pa.large_string())
-    else:
-        array = cells.array.__arrow_array__()
-    return _cast(array, decimal)
-
-
-def _cast(array, decimal):
-    """Text as numbers, or None; the usual column is cast at once."""
-    pa = import_optional("pyarrow", "tables")
-    pc = import_optional("pyarrow.compute", "tables")
-    if decimal == ",":
-        array = pc.replace_substring(array, ",", ".")
-    for prepare in (lambda words: words, _without_gaps):
-        try:
-            numbers = pc.cast(prepare(array), pa.float64())
-        except pa.ArrowInvalid:
-            continue
-        return numbers.to_numpy(zero_copy_only=False)
-    return None
-
-
-def _without_gaps(array):
-    """Words that stand for a gap as nulls."""
-    pa = import_optional("pyarrow", "tables")
-    pc = import_optional("pyarrow.compute", "tables")
-    array = pc.utf8_trim_whitespace(array)
-    gaps = pa.array(sorted(MISSING), array.type)
-    gone = pc.is_in(pc.utf8_lower(array), value_set=gaps)
-    return pc.if_else(gone, pa.scalar(None, array.type), array)
-
-
-def _strict_numbers(cells, name, decimal):
-    """A column that was a number in training."""
-    numbers = numbers_of(cells, decimal)
-    if numbers is None and _is_empty(cells):
-        return np.full(len(cells), np.nan)
-    if numbers is None:
-        row, cell = next(_strays(cells), (0, cells.iloc[0]))
-        raise CellError(name, row, f"holds {str(cell)[:40]!r}, which is no number.")
-    return check_finite(numbers, name, cells)
-
-
-def check_finite(numbers, name, cells):
-    """The numbers, or an error about one that is infinite."""
-    if not np.isinf(numbers).any():
-        return numbers
-    row = int(np.flatnonzero(np.isinf(numbers))[0])
-    raise CellError(
-        name,
-        row,
-        f"holds {str(cells.iloc[row])[:40]!r}, which is no finite number; empty the "
-        "cell or leave the column out with --drop.",
+    chosen = [(skrub.StringEncoder(random_state=0), list(text))] if text else ()
+    return skrub.TableVectorizer(
+        # A category should recur; skrub's 40 would make one of each text of 30 rows.
+        cardinality_threshold=min(40, max(3, n_rows // 3)),
+        high_cardinality=words,
+        specific_transformers=chosen,
     )
-
-
-def _strays(cells):
-    """Rows and cells that are neither numbers nor gaps."""
-    for row, cell in enumerate(as_words(cells)):
-        if cell.lower() not in MISSING:
-            try:
-                float(cell)
-            except ValueError:
-                yield row, cell
-
-
-def _stray_words(cells):
-    """A note about a column of numbers that some word keeps from being one."""
-    if not is_text(cells):
-        return ""
-    head = as_words(cells.iloc[:200])
-    if not any(re.fullmatch(r"[-+]?\d*[.,]?\d+", word) for word in head):
-        return ""
-    strays = [*_strays(cells)]
-    if 2 * len(strays) > len(cells):
-        return ""
-    row, cell = strays[0]
-    more = f" and {len(strays) - 1} more" if len(strays) > 1 else ""
-    return f"numbers but for {cell[:20]!r} in row {row + 1}{more}"
-
-
-def _is_id(name, cells, numbers):
-    """Whether a column names the rows."""
-    plain = name.strip().lower()
-    called = plain in ID_NAMES or plain.endswith(("_id", " id", "-id"))
-    if numbers is None:
-        return called and cells.is_unique
-    for part in (numbers[:100], numbers):  # most columns show it at once
-        if np.isnan(part).any() or (part != np.rint(part)).any():
-            return False
-    if called:
-        return cells.is_unique
-    steps = np.diff(numbers)
-    return len(numbers) >= FEW_ROWS and bool((steps > 0).all() or (steps < 0).all())

@@ -11,7 +11,7 @@ from numbers import Integral
 import numpy as np
 
 from demurk.datasets._files import MISSING, check_known
-from demurk.datasets._table_features import CellError, as_words
+from demurk.datasets._table_cells import LISTS, CellError, as_words, holds_lists
 from demurk.labels import LabelData, check_labels, labels_from_sets
 
 PREFIX = "label:"
@@ -72,7 +72,6 @@ class LabelForm:
 
 
 EXTRA = "extra"
-LISTS = (list, tuple, np.ndarray)
 
 
 def _quoted(text):
@@ -129,7 +128,7 @@ def _found_form(frame, columns, name):
     _refuse_annotators(columns, name)
     prefixed = [c for c in columns if c.startswith(PREFIX) and len(c) > len(PREFIX)]
     called = [c for c in columns if c.strip().lower() in CLASS_NAMES]
-    lists = [c for c in columns if c.lower() in TAG_NAMES and _holds_lists(frame[c])]
+    lists = [c for c in columns if c.lower() in TAG_NAMES and holds_lists(frame[c])]
     called = [c for c in called if c not in lists]
     ways = [LabelForm("labels", (PREFIX,))] if prefixed else []
     ways += [LabelForm("class", (c,)) for c in called]
@@ -177,7 +176,7 @@ def no_labels(frame, name):
     truths, words, lists = [], [], []
     for j, column in enumerate(map(str, frame.columns)):
         cells = frame.iloc[:2000, j]
-        if _holds_lists(cells):
+        if holds_lists(cells):
             lists.append(column)
             continue
         distinct = {word for word in as_words(cells) if word.lower() not in UNKNOWN}
@@ -206,12 +205,6 @@ def _few(distinct, n_rows):
     if len(distinct) < 2 or len(distinct) > min(MANY_CLASSES, max(2, n_rows // 3)):
         return False
     return all(map(_is_whole, distinct)) or not all(map(_is_number, distinct))
-
-
-def _holds_lists(cells):
-    if cells.dtype != object:
-        return False
-    return any(isinstance(cell, LISTS) for cell in cells.head(1000))
 
 
 # Reading
@@ -305,7 +298,7 @@ def _classes(cells, form, name):
 
 def _unwrapped(cells, form):
     """Lists of one class as this class."""
-    if not _holds_lists(cells):
+    if not holds_lists(cells):
         return cells
     lists = cells.map(lambda cell: cell if isinstance(cell, LISTS) else [cell])
     for row, members in enumerate(lists):
@@ -361,7 +354,7 @@ def _sets(cells, form, name):
 
 def cell_sets(cells, form):
     """Members of each cell (None where unlabelled), and the form with its separator."""
-    if _holds_lists(cells):
+    if holds_lists(cells):
         return [_listed(cell, form) for cell in cells], form
     words = as_words(cells)
     sep = form.sep or tag_separator(words, form.form)

@@ -4,14 +4,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 import io
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from demurk.datasets._files import check_data, existing_file
-from demurk.datasets._table import Source, Table, table_from_bunch
-from demurk.datasets._table_text import read_bytes, read_text, sniff
+from demurk.datasets._table import Table, table_from_bunch
+from demurk.datasets._table_cells import as_words
+from demurk.datasets._table_source import Source
+from demurk.datasets._table_text import has_column, read_bytes, read_text, sniff
 from demurk.utils._optional import import_optional
 
 TEXT = (".csv", ".tsv", ".dat", ".tab")
@@ -195,15 +196,10 @@ def read_cells(path, sep, decimal, encoding, header, features, wanted=None):
     dialect = sniff(
         data, name, sep=sep, decimal=decimal, encoding=encoding, header=header
     )
+    if sep and wanted and header and not has_column(data, dialect, wanted):
+        # `--sep` may have meant the cells of tags, for the file does not use it.
+        dialect = sniff(data, name, decimal=decimal, encoding=encoding)
     frame = read_text(data, dialect, name)
-    if sep is not None and wanted is not None and wanted not in frame.columns:
-        # `--sep` may have meant the cells of tags: the file itself does not use it.
-        other = replace(
-            sniff(data, name, decimal=decimal, encoding=encoding), header=header
-        )
-        second = read_text(data, other, name)
-        if wanted in second.columns:
-            frame, dialect = second, other
     kept = data if name == "-" else None
     return frame, None, Source(name, "text", dialect, kept)
 
@@ -251,8 +247,6 @@ def joined_features(table, features, key):
             f"{table.source.path} has no column {key!r} named in --key; its columns "
             f"are {', '.join(map(repr, table.frame.columns[:8]))}."
         )
-    from demurk.datasets._table_features import as_words
-
     place = {}
     for row, word in enumerate(keys):
         if place.setdefault(word, row) != row:
@@ -277,7 +271,8 @@ def _feature_file(path, key):
             loaded = np.load(path, allow_pickle=False)
         except ValueError as error:
             raise ValueError(
-                f"{path} cannot be read as an array ({error}); write it with numpy.save."
+                f"{path} cannot be read as an array ({error}); write it with "
+                "numpy.save."
             ) from error
         keys = None
         if plain.endswith(".npz"):
@@ -298,8 +293,6 @@ def _feature_file(path, key):
     other = read_table(path, labels=0, drop=[] if key is None else [key])
     keys = None
     if key is not None:
-        from demurk.datasets._table_features import as_words
-
         keys = as_words(other.frame[key])
     return other.features, other.feature_names, keys
 

@@ -77,6 +77,12 @@ def sniff(data, name, *, sep=None, decimal=None, encoding=None, header=True):
     return Dialect(sep, decimal, encoding, newline, quote_all, header)
 
 
+def has_column(data, dialect, name):
+    """Whether the header, cut as said, has a column of this name."""
+    rows = _rows(_sample(data, dialect.encoding), dialect.sep)
+    return bool(rows) and name in [cell.strip() for cell in rows[0]]
+
+
 def _plain_name(name):
     return Path(name).name.lower().removesuffix(".gz")
 
@@ -194,8 +200,9 @@ def _fast(raw, dialect):
     """Names and arrow columns of text, or None if the careful reader must look."""
     pa = import_optional("pyarrow", "tables")
     arrow_csv = import_optional("pyarrow.csv", "tables")
-    first = _rows(raw[: _first_line(raw)].decode(), dialect.sep)
-    if not first or "\n" in "".join(first[0]):
+    line = raw[: _first_line(raw)].decode()
+    first = _rows(line, dialect.sep)
+    if not first or line.count('"') % 2:  # a name goes on in the next line
         return None
     width = len(first[0])
     # Numbers for names: two columns of one name would hide each other.

@@ -8,7 +8,8 @@ import json
 
 import numpy as np
 
-from demurk.datasets._table_labels import LISTS, as_words, cell_sets, truth
+from demurk.datasets._table_cells import LISTS, as_words
+from demurk.datasets._table_labels import cell_sets, truth
 from demurk.utils._optional import import_optional
 
 __all__ = ["relabelled", "write_table"]
@@ -176,7 +177,6 @@ def write_table(table, path, format=None, scores=None):
 
 def _write_text(frame, path, dialect, name):
     sep = "\t" if name.endswith(".tsv") else dialect.sep
-    sep = "," if sep == "\t" and name.endswith(".csv") else sep
     decimal = dialect.decimal if sep != "," else "."
     compression = "gzip" if str(path).endswith(".gz") else None
     frame.to_csv(
