@@ -73,6 +73,8 @@ def numbers_of(cells, decimal="."):
     kind = cells.dtype
     if kind.kind in "biuf":
         return cells.to_numpy(dtype=np.float64, na_value=np.nan)
+    if kind.kind == "m":
+        return cells.dt.total_seconds().to_numpy(dtype=np.float64, na_value=np.nan)
     if not is_text(cells):
         return None
     pa = import_optional("pyarrow", "tables")

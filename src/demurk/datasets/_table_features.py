@@ -3,18 +3,15 @@
 # Authors: The demurk developers
 # SPDX-License-Identifier: BSD-3-Clause
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils.validation import check_is_fitted
 
 from demurk.datasets._files import check_known
 from demurk.datasets._table_cells import (
     as_pandas,
-    as_words,
     check_finite,
     holds_lists,
     is_id,
@@ -22,7 +19,7 @@ from demurk.datasets._table_cells import (
     stray_words,
     strict_numbers,
 )
-from demurk.utils._optional import import_optional
+from demurk.datasets._table_pieces import apply_piece, category_piece, learn_pieces
 
 
 @dataclass(frozen=True)
@@ -130,13 +127,13 @@ class TableFeatures(TransformerMixin, BaseEstimator):
         Columns that were named as categories.
     encoded_ : list of str
         Columns that skrub takes care of.
-    encoder_ : ``skrub.TableVectorizer`` or None
-        What made the other features.
+    pieces_ : list of dict
+        What skrub decided about them, as plain data.
 
     Notes
     -----
     Time and memory are O(n D) for n rows and D features; a table of numbers costs one
-    copy. skrub computes in single precision.
+    copy. A model file holds no part of skrub: what it decided is kept as plain data.
     """
 
     def __init__(self, *, drop=(), keep=(), text=(), categorical=(), decimal="."):
@@ -218,7 +215,8 @@ class TableFeatures(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         frame = as_pandas(X)
-        for name in [*self.numbers_, *self.encoded_, *self.categories_]:
+        used = [*self.numbers_, *(piece["column"] for piece in self.pieces_)]
+        for name in used:
             if name not in frame.columns:
                 raise ValueError(
                     f"There is no column {name!r}, but the model was trained on it; "
@@ -281,32 +279,13 @@ class TableFeatures(TransformerMixin, BaseEstimator):
     # Computing
 
     def _encode(self, frame, fit):
-        """Categories that were named, and what skrub makes of the rest."""
-        blocks, n_rows = [], len(frame)
-        if self.categories_:
-            cells = np.column_stack(
-                [as_words(frame[name]) for name in self.categories_]
-            )
-            if fit:
-                values = [_in_order(column) for column in cells.T]
-                self.kinds_ = OneHotEncoder(categories=values, handle_unknown="ignore")
-                self.kinds_.fit(cells)
-            blocks.append(self.kinds_.transform(cells).toarray())
-        if self.encoded_:
-            part = frame[self.encoded_]
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                if fit:
-                    self.encoder_ = _encoder(
-                        [c for c in self.encoded_ if c in set(self.text)], n_rows
-                    )
-                    table = self.encoder_.fit_transform(part)
-                else:
-                    table = self.encoder_.transform(part)
-            blocks.append(np.asarray(table, dtype=np.float64).reshape(n_rows, -1))
-        elif fit:
-            self.encoder_ = None
-        return blocks
+        """Features of the columns that are no numbers."""
+        if fit:
+            kinds = [category_piece(name, frame[name]) for name in self.categories_]
+            text = [name for name in self.encoded_ if name in self.text]
+            found = learn_pieces(frame[self.encoded_], text) if self.encoded_ else []
+            self.pieces_ = [piece for piece in (*kinds, *found) if piece["outputs"]]
+        return [apply_piece(piece, frame[piece["column"]]) for piece in self.pieces_]
 
     def _filled(self, values, coded, fit):
         """One array without gaps."""
@@ -336,35 +315,13 @@ class TableFeatures(TransformerMixin, BaseEstimator):
             if gap:
                 filled = f"{gap} {'gaps' if gap > 1 else 'gap'} filled with {median:g}"
                 notes[name] = ("number", filled, 1)
-        if self.categories_:
-            for name, values in zip(self.categories_, self.kinds_.categories_):
-                names += [f"{name}={value}" for value in values]
-                notes[name] = ("category", "", len(values))
-        if self.encoder_ is not None:
-            names += [str(name) for name in self.encoder_.get_feature_names_out()]
-            for name in self.encoded_:
-                notes[name] = self._encoded_note(name)
+        for name in self.encoded_:
+            notes[name] = ("left out", "is empty", 0)
+        for piece in self.pieces_:
+            names += piece["outputs"]
+            notes[piece["column"]] = (piece["kind"], "", len(piece["outputs"]))
         self.names_out_ = names
         self.columns_ = [_noted(c, *notes.get(c.name, ())) for c in self.columns_]
-
-    def _encoded_note(self, name):
-        kinds = {"datetime": "date", "low_cardinality": "category"}
-        kind = self.encoder_.column_to_kind_.get(name)
-        outputs = self.encoder_.input_to_outputs_.get(name, [])
-        if not outputs:
-            return "left out", "is empty", 0
-        if kind == "numeric":
-            return "number", "", len(outputs)
-        return kinds.get(kind, "text"), "", len(outputs)
-
-
-def _in_order(words):
-    """Values of a category, numbers as numbers; a gap is none of them."""
-    values = sorted(set(words) - {""})
-    try:
-        return sorted(values, key=float)
-    except ValueError:
-        return values
 
 
 def _noted(column, role=None, note="", n_features=0):
@@ -373,15 +330,3 @@ def _noted(column, role=None, note="", n_features=0):
         return column
     note = ", ".join(filter(None, (column.note, note)))
     return Column(column.name, role, note, n_features)
-
-
-def _encoder(text, n_rows):
-    skrub = import_optional("skrub", "tables")
-    words = skrub.StringEncoder(random_state=0)
-    chosen = [(skrub.StringEncoder(random_state=0), list(text))] if text else ()
-    return skrub.TableVectorizer(
-        # A category should recur; skrub's 40 would make one of each text of 30 rows.
-        cardinality_threshold=min(40, max(3, n_rows // 3)),
-        high_cardinality=words,
-        specific_transformers=chosen,
-    )

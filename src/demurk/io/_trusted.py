@@ -23,6 +23,8 @@ __all__ = [
 # What the fitted estimators of the registry hold besides arrays, and each other.
 HELPERS = {
     "demurk.audit._suspects.Evidence",
+    "demurk.datasets._table_features.Column",
+    "demurk.datasets._table_features.TableFeatures",
     "demurk.out_of_sample._features.FeatureViews",
     "demurk.out_of_sample._forest.OutOfSampleForest",
     "demurk.out_of_sample._kernel_ridge.LeaveOneOutKernelRidge",
