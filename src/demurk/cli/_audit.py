@@ -1,9 +1,9 @@
 """Suspects of a table: found once, in the same way, for every command that tells them.
 
 Three numbers, and no other: *expected* is how many labels are probably wrong, *listed*
-how many suspects are shown (those expected, unless ``--review`` says another number,
-and all that are corrected), *corrected* how many are changed in the cleaned copy because
-they are wrong with a probability above ``--flip``.
+how many suspects are shown (those expected unless ``--review`` says otherwise, and all
+that are corrected), *corrected* how many are changed in the cleaned copy, because they
+are wrong with a probability above ``--flip``.
 """
 
 # Authors: The demurk developers

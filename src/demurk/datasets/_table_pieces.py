@@ -1,8 +1,8 @@
 """What skrub found out about columns, as plain data that can be saved and applied.
 
 A fitted ``TableVectorizer`` holds functions and vocabularies that no model file may
-name (:mod:`demurk.io`), so its decisions are kept instead: the values of a category, the
-format of a date, the n-grams and directions of a text.
+name (:mod:`demurk.io`), so its decisions are kept instead: the values of a category,
+the format of a date, the n-grams and directions of a text.
 """
 
 # Authors: The demurk developers
