@@ -11,6 +11,7 @@ import typer
 import demurk
 from demurk.cli._bench import bench
 from demurk.cli._console import say, show_table
+from demurk.cli._options import Force, Source, reads_table
 
 __all__ = ["app"]
 
@@ -22,27 +23,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-Force = Annotated[bool, typer.Option("--force", help="Replace existing files.")]
-Source = Annotated[
-    str,
-    typer.Argument(
-        metavar="IN",
-        help="CSV, TSV, Parquet, ARFF, .mat, .npz or libsvm file, or a data set name.",
-    ),
-]
-Labels = Annotated[
-    str | None,
-    typer.Option(
-        help="Label columns of a table: how many at the end, names separated by "
-        "commas, or a prefix; 'label:' if not given."
-    ),
-]
-Drop = Annotated[
-    list[str] | None, typer.Option(help="Column to leave out; repeatable.")
-]
-Categorical = Annotated[
-    list[str] | None, typer.Option(help="Column of categories; repeatable.")
-]
 Scale = Annotated[bool, typer.Option(help="Standardise the features first.")]
 Neighbors = Annotated[
     int | None, typer.Option("--neighbors", "-k", min=1, help="Graph neighbours.")
@@ -117,6 +97,16 @@ def datasets(data_home: DataHome = None) -> None:
 
 
 @app.command()
+@reads_table
+def describe(source: Source, reading: dict | None = None) -> None:
+    """Say what a table holds: what becomes of each column, and its labels."""
+    from demurk.cli._describe import describe_file
+
+    describe_file(source, **reading)
+
+
+@app.command()
+@reads_table
 def reduce(
     source: Source,
     output: Annotated[
@@ -129,12 +119,9 @@ def reduce(
         int | None, typer.Option("--components", "-d", min=1, help="Dimensions.")
     ] = None,
     neighbors: Neighbors = None,
-    labels: Labels = None,
-    drop: Drop = None,
-    categorical: Categorical = None,
     scale: Scale = True,
-    data_home: DataHome = None,
     force: Force = False,
+    reading: dict | None = None,
 ) -> None:
     """Reduce the dimension of a data set and clean its labels."""
     from demurk.cli._reduce import reduce_file
@@ -147,14 +134,12 @@ def reduce(
         n_neighbors=neighbors,
         scale=scale,
         force=force,
-        labels=labels,
-        drop=drop or (),
-        categorical=categorical or (),
-        data_home=data_home,
+        **reading,
     )
 
 
 @app.command()
+@reads_table
 def predict(
     first: Annotated[
         str,
@@ -204,11 +189,8 @@ def predict(
     seed: Annotated[
         int | None, typer.Option(help="Seed of the training; 0 if not given.")
     ] = None,
-    labels: Labels = None,
-    drop: Drop = None,
-    categorical: Categorical = None,
-    data_home: DataHome = None,
     force: Force = False,
+    reading: dict | None = None,
 ) -> None:
     """Learn from murky labels and predict those that are missing."""
     from demurk.cli._predict import predict_file
@@ -227,14 +209,12 @@ def predict(
             "seed": seed,
         },
         force=force,
-        labels=labels,
-        drop=drop or (),
-        categorical=categorical or (),
-        data_home=data_home,
+        **reading,
     )
 
 
 @app.command("map")
+@reads_table
 def map_command(
     source: Source,
     output: Annotated[
@@ -246,18 +226,11 @@ def map_command(
     weights: Annotated[
         str, typer.Option(help="Feature weights of SLE-ML, separated by commas.")
     ] = "1,0.9,0.5,0.1",
-    text: Annotated[
-        str | None,
-        typer.Option(help="Column that says what a sample is; shown on hover."),
-    ] = None,
     neighbors: Neighbors = None,
-    labels: Labels = None,
-    drop: Drop = None,
-    categorical: Categorical = None,
     scale: Scale = True,
     clean: Annotated[bool, typer.Option(help="Compare with cleaned labels.")] = True,
-    data_home: DataHome = None,
     force: Force = False,
+    reading: dict | None = None,
 ) -> None:
     """Draw maps of a data set: an interactive page and a picture."""
     from demurk.cli._map import map_file
@@ -270,16 +243,13 @@ def map_command(
         n_neighbors=neighbors,
         scale=scale,
         clean=clean,
-        text=text,
         force=force,
-        labels=labels,
-        drop=drop or (),
-        categorical=categorical or (),
-        data_home=data_home,
+        **reading,
     )
 
 
 @app.command()
+@reads_table
 def clean(
     source: Source,
     output: Annotated[
@@ -301,16 +271,9 @@ def clean(
     review_only: Annotated[
         bool, typer.Option("--review-only", help="Correct nothing.")
     ] = False,
-    text: Annotated[
-        str | None,
-        typer.Option(help="Column that says what a sample is; shown on hover."),
-    ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the audit.")] = 0,
-    labels: Labels = None,
-    drop: Drop = None,
-    categorical: Categorical = None,
-    data_home: DataHome = None,
     force: Force = False,
+    reading: dict | None = None,
 ) -> None:
     """Find labels that are probably wrong or missing; write a cleaned copy."""
     from demurk.cli._clean import clean_file
@@ -321,13 +284,9 @@ def clean(
         noise=noise,
         review=review,
         flip=None if review_only else flip,
-        text=text,
         seed=seed,
         force=force,
-        labels=labels,
-        drop=drop or (),
-        categorical=categorical or (),
-        data_home=data_home,
+        **reading,
     )
 
 

@@ -9,14 +9,13 @@ import numpy as np
 import pandas as pd
 
 from demurk.audit._suspects import LISTS
+from demurk.cli._input import samples_of
 from demurk.viz import embedding_page
 
 __all__ = [
     "audit_facts",
     "audit_page",
     "audit_story",
-    "filled_note",
-    "left_out_note",
     "size_line",
 ]
 
@@ -29,17 +28,17 @@ RATES = ("extra", "missing")
 EVIDENCE = {"extra": "extra labels", "none": "no noise"}
 
 
-def audit_facts(read, found, n_filled, maps, noise, flip, seed):
+def audit_facts(read, found, maps, noise, flip, seed):
     """Everything the page and the console say, for summary.json."""
     audit, labels = found.audit, read.labels
     given, wrong = labels.values > 0, np.nan_to_num(audit.wrong_proba_)
     on_list = found.suspects["list"]
     extra, missing = (audit.noise_rates_[key] for key in RATES)
     return {
-        "data": read.data.name,
+        "data": read.name,
         "n_samples": labels.n_samples,
         "n_labeled": int(labels.labeled.sum()),
-        "n_features": int(read.data.data.shape[1]),
+        "n_features": int(read.features.shape[1]),
         "n_labels": labels.n_labels,
         "entries": int(labels.observed.sum()),
         "not_observed": int((~labels.observed).sum()),
@@ -65,8 +64,7 @@ def audit_facts(read, found, n_filled, maps, noise, flip, seed):
             }
             for j, name in enumerate(labels.classes)
         ],
-        "left_out": read.left_out,
-        "filled_in": n_filled,
+        "columns": [str(column) for column in read.columns],
         "maps": list(maps),
         "seed": seed,
     }
@@ -89,8 +87,8 @@ def audit_story(source, facts):
     yield facts["message"]
     if facts["estimated"]:
         yield (
-            f"Listed: {wrong:,} given but probably wrong, {missing:,} missing but "
-            "probably right."
+            f"Suspects listed: {wrong:,} given but probably wrong, {missing:,} missing "
+            "but probably right."
         )
     else:
         yield (
@@ -173,18 +171,18 @@ WORDS = {
 }
 
 
-def audit_page(source, read, found, maps, facts):
+def audit_page(read, found, maps, facts):
     """The map with the suspects marked, and the findings below it."""
     labels = read.labels
     given = np.where(labels.observed, labels.values, -1)
     return embedding_page(
         maps,
-        pd.DataFrame(given, columns=labels.classes),
+        pd.DataFrame(given, columns=[str(name) for name in labels.classes]),
         cleaned=np.where(found.listed, 1 - given, given),
-        samples=read.samples,
+        samples=samples_of(read),
         scores=np.where(found.listed, found.audit.scores_, 0.0).max(axis=1),
         title=f"{facts['data']}: label audit",
-        report=_report(source, found, facts),
+        report=_report(read.source.path, found, facts),
         words=WORDS,
     )
 
@@ -192,10 +190,9 @@ def audit_page(source, read, found, maps, facts):
 def _report(source, found, facts):
     verdict, *story = audit_story(source, facts)
     notes = [size_line(facts), *story]
-    if facts["left_out"]:
-        notes.append(left_out_note(facts["left_out"]))
-    if facts["filled_in"]:
-        notes.append(filled_note(facts["filled_in"]))
+    unused = [c for c in facts["columns"] if ": left out" in c or ": id" in c]
+    if unused:
+        notes.append(f"No features: {'; '.join(unused[:20])}.")
     if len(facts["evidence"]) > 1:
         ranked = sorted(facts["evidence"].items(), key=lambda item: -item[1])
         words = (f"{EVIDENCE.get(key, key)} {round(v, 1) + 0:.1f}" for key, v in ranked)
@@ -223,7 +220,8 @@ def _bullets(lines):
 def _advice(facts):
     yield (
         "Read both lists from the top, and stop where most entries turn out right. "
-        "Samples are counted from 0; suspects.csv has the whole lists."
+        "Rows are counted from 1, the header left out; suspects.csv has the whole "
+        "lists."
     )
     if facts["estimated"]:
         cuts = sorted({f"{label['threshold']:.2f}" for label in facts["labels"]})
@@ -299,11 +297,11 @@ def _list(found, name):
     value = "wrong_proba" if found.estimated else "score"
     lines = []
     for row in rows.head(SHOWN_SUSPECTS).to_dict("records"):
-        sample = f"{row['row']} · {row['sample']}" if "sample" in row else row["row"]
+        sample = f"{row['row']} · {row['sample']}"
         lines.append(
             f'<tr><td class="number">{row[value]:.2f}</td>'
             f'<td class="name"><button type="button" class="find" data-sample='
-            f'"{row["row"]}">{html.escape(str(sample))}</button></td>'
+            f'"{row["row"] - 1}">{html.escape(str(sample))}</button></td>'
             f'<td class="name">{html.escape(str(row["label"]))}</td>'
             f"<td>{'yes' if row['corrected'] else 'no'}</td>"
             f'<td class="why">{html.escape(row["reason"])}</td></tr>'
@@ -315,21 +313,3 @@ def _list(found, name):
         "<th>sample</th><th>label</th><th>corrected</th><th>why</th></tr>"
         f"{''.join(lines)}</table></div>{more if len(rows) > len(lines) else ''}"
     )
-
-
-# Writing
-
-
-def left_out_note(columns):
-    reasons = ", ".join(f"{name!r} ({reason})" for name, reason in columns.items())
-    return (
-        f"Left out, not usable as features: {reasons}. They stay in cleaned.csv; name "
-        "one as categorical to use it."
-    )
-
-
-def filled_note(count):
-    return f"Missing feature values replaced by the median of their column: {count:,}."
-
-
-# Judging

@@ -1,63 +1,121 @@
-"""Reading what the user names: a file, or a data set known by name."""
+"""Options of the command line to a table: the one place where input is read."""
 
 # Authors: The demurk developers
 # SPDX-License-Identifier: BSD-3-Clause
 
+import csv
+from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 
-from scipy.sparse import issparse
+from demurk.cli._console import note
+from demurk.datasets import list_datasets, load_dataset, read_table
+from demurk.datasets._table import table_from_bunch
+from demurk.datasets._table_read import is_table
 
-from demurk.datasets import list_datasets, load_dataset, read_dataset
-from demurk.utils._optional import import_optional
+__all__ = ["labels_for", "names_of", "read_input", "row_names", "samples_of", "tell"]
 
-__all__ = ["as_frame", "read_input"]
-
-TABLES = (".csv", ".tsv", ".parquet", ".pq")
-
-
-def _is_table(path):
-    return path.name.lower().removesuffix(".gz").endswith(TABLES)
-
-
-def _label_option(labels):
-    """`--labels` on the command line: a number of columns, names, or a prefix."""
-    if labels is None:
-        return None
-    if labels.isdigit():
-        return int(labels)
-    return labels.split(",") if "," in labels else labels
+# Packages that a format needs, and the extra that brings them.
+NEEDS = {".xlsx": ("openpyxl", "tables"), ".h5ad": ("anndata", "anndata")}
+LISTS = ("labels", "drop", "keep", "text", "categorical", "image")
+SHOWN_COLUMNS = 20
 
 
-def read_input(source, *, labels=None, drop=(), categorical=(), data_home=None):
-    """Read a labelled data set from a file or by name."""
-    path = Path(source)
-    if path.is_file():
-        return read_dataset(path, **_options(path, labels, drop, categorical))
+def names_of(values):
+    """Names of a repeatable option, also separated by commas; quotes protect one."""
+    if values is None:
+        return []
+    values = [values] if isinstance(values, str) else list(values)
+    return [
+        name
+        for row in csv.reader(values, skipinitialspace=True)
+        for name in (cell.strip() for cell in row)
+        if name
+    ]
+
+
+def check_packages(source):
+    """Find out what is missing before any work is done."""
+    wanted = [("pandas", "cli"), ("pyarrow", "cli")]
+    wanted += [need for end, need in NEEDS.items() if str(source).endswith(end)]
+    for package, extra in wanted:
+        if find_spec(package) is None:
+            raise ImportError(
+                f"Reading {source} needs the package '{package}': install it with "
+                f"`pip install demurk[{extra}]`."
+            )
+
+
+def read_input(source, *, data_home=None, **options):
+    """Read a table from a file, the standard input, or a data set known by name."""
+    source = str(source)
+    check_packages(source)
+    if source == "-" or Path(source).is_file():
+        return read_table(source, **_reading(source, options))
     if source not in [entry["name"] for entry in list_datasets()]:
         raise FileNotFoundError(
             f"'{source}' is neither a file nor a known data set: check the path, or "
             "see `demurk datasets`."
         )
-    return load_dataset(source, data_home=data_home)
+    return table_from_bunch(load_dataset(source, data_home=data_home))
 
 
-def _options(path, labels, drop, categorical):
-    if _is_table(path):
-        options = {"drop": list(drop), "categorical": list(categorical)}
-        return options | ({} if labels is None else {"labels": _label_option(labels)})
-    if labels is None:
-        return {}
-    if not labels.isdigit():
-        raise ValueError(
-            f"--labels is '{labels}', but for {path.name} it must be the number of "
-            "label columns."
+def _reading(source, options):
+    """Options as `read_table` takes them."""
+    options = {k: v for k, v in options.items() if v not in (None, (), [], "")}
+    for name in LISTS:
+        if name in options and not isinstance(options[name], int):
+            options[name] = names_of(options[name])
+    labels = options.get("labels")
+    if isinstance(labels, list) and len(labels) == 1:
+        options["labels"] = int(labels[0]) if labels[0].isdigit() else labels[0]
+    if not is_table(source):
+        known = {k: options[k] for k in ("labels", "class_") if k in options}
+        if isinstance(known.get("labels"), (str, list)):
+            raise ValueError(
+                f"--labels is '{labels[0]}', but for {source} it must be the number of "
+                "label columns."
+            )
+        return known
+    return options
+
+
+def tell(table):
+    """Say what a user should know about the table before the work."""
+    dialect = table.source.dialect
+    if table.source.format == "text" and dialect.encoding not in ("utf-8", "utf-8-sig"):
+        note(f"Read as {dialect.encoding} text; --encoding says otherwise.")
+    left = [column for column in table.columns if column.role in ("left out", "id")]
+    if left and table.vectorizer is not None:
+        shown = "; ".join(str(column) for column in left[:SHOWN_COLUMNS])
+        more = f"; and {len(left) - SHOWN_COLUMNS} more" * (len(left) > SHOWN_COLUMNS)
+        note(f"No features: {shown}{more}. `demurk describe` tells about every column.")
+    gaps = sum("filled with" in column.note for column in table.columns)
+    if gaps:
+        note(f"Gaps in {gaps} column{'s' * (gaps > 1)} filled with the median.")
+    if table.leaks:
+        note(
+            f"Warning: {', '.join(map(repr, table.leaks[:5]))} says the same as a "
+            "label; leave it out with --drop unless that is meant."
         )
-    return {"n_labels": int(labels)}
 
 
-def as_frame(data):
-    """Features with their names, so that a model remembers them; sparse as it is."""
-    if issparse(data.data):
-        return data.data
-    pandas = import_optional("pandas", "cli")
-    return pandas.DataFrame(data.data, columns=data.feature_names)
+def labels_for(labels, estimator):
+    """`LabelData` in the kind that an estimator reads."""
+    tags = estimator.__sklearn_tags__().label_tags
+    kind = tags.kind if hasattr(tags, "kind") else tags.kinds[0]
+    return replace(labels, kind=kind)
+
+
+def row_names(table):
+    """Columns that say what a row is, for tables that we write: id and text."""
+    named = table.named("id") | table.named("text") | table.named("image")
+    return {"row": range(1, len(table) + 1)} | named
+
+
+def samples_of(table):
+    """What each row is in words, for pages."""
+    named = table.named("text") or table.named("image") or table.named("id")
+    if not named:
+        return [f"row {row}" for row in range(1, len(table) + 1)]
+    return [" · ".join(filter(None, cells)) for cells in zip(*named.values())]

@@ -5,24 +5,21 @@
 
 import json
 import time
+import warnings
 from contextlib import contextmanager
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from scipy.sparse import issparse
 from sklearn.decomposition import PCA
-from sklearn.impute import SimpleImputer
-from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from demurk.cli._audit import find_suspects
 from demurk.cli._console import console, note, say
-from demurk.cli._input import TABLES, as_frame, read_input
+from demurk.cli._input import labels_for, read_input, samples_of, tell
 from demurk.cli._output import files_read
-from demurk.cli._reduce import _missing, _named_labels
-from demurk.manifold import embed_weights
+from demurk.manifold import SLEML, embed_weights
 from demurk.projection import MDDM, NMLSDR
-from demurk.propagation import NoisyLabelPropagation
 from demurk.utils._files import OutputFolder, write_text
 from demurk.viz import plot_embeddings, save_page
 from demurk.viz._packing import align_embeddings, read_embeddings
@@ -43,18 +40,27 @@ def _options(n_neighbors):
 
 def _pca(X, y, n_neighbors, weights):
     solver = "arpack" if issparse(X) else "auto"
-    return {"PCA": PCA(2, svd_solver=solver, random_state=0).fit_transform(X)}
+    size = min(2, *X.shape)
+    return {"PCA": PCA(size, svd_solver=solver, random_state=0).fit_transform(X)}
 
 
 def _mddm(X, y, n_neighbors, weights):
-    return {"MDDM": MDDM(2).fit(X, y).transform(X)}
+    return {"MDDM": _projected(MDDM(2), X, y)}
 
 
 def _nmlsdr(X, y, n_neighbors, weights):
-    return {"NMLSDR": NMLSDR(2, **_options(n_neighbors)).fit(X, y).transform(X)}
+    return {"NMLSDR": _projected(NMLSDR(2, **_options(n_neighbors)), X, y)}
+
+
+def _projected(model, X, y):
+    with warnings.catch_warnings():
+        # One label points in one direction.
+        warnings.filterwarnings("ignore", message="n_components is 2")
+        return model.fit(X, labels_for(y, model)).transform(X)
 
 
 def _sleml(X, y, n_neighbors, weights):
+    y = labels_for(y, SLEML())
     maps = embed_weights(X, y, weights, random_state=0, **_options(n_neighbors))
     return {f"SLE-ML {weight:g}": Z for weight, Z in maps.items()}
 
@@ -72,9 +78,7 @@ def map_file(
     n_neighbors=None,
     scale=True,
     clean=True,
-    text=None,
     force=False,
-    drop=(),
     **reading,
 ):
     """Draw maps of a labelled data set; write a page, a picture and a summary.
@@ -94,38 +98,36 @@ def map_file(
     scale : bool, default=True
         Whether the features are standardised first.
     clean : bool, default=True
-        Whether labels are cleaned by propagation and compared with the given ones.
-    text : str, default=None
-        Column of a table that says what a sample is; it is not a feature.
+        Whether suspects are looked for, as `demurk clean` does.
     force : bool, default=False
         Whether existing files may be replaced.
-    drop : sequence of str, default=()
-        Columns of a table to leave out.
     **reading
-        Further options of `read_input`.
+        What is read how, as in `read_input`.
     """
     chosen = [_known(name) for name in methods]
     read = files_read(source, data_home=reading.get("data_home"))
     output = OutputFolder(output, FILES, read=read, force=force)
-    drop = [*drop] if text is None else [*drop, text]
-    data = read_input(source, drop=drop, **reading)
-    samples = None if text is None else _texts(source, text, len(data.target))
-    X, y = _features(data, scale), _named_labels(data)
+    table = read_input(source, **reading)
+    tell(table)
+    X = _features(table, scale)
     maps, seconds = {}, {}
     for name in chosen:
         with _timed(name, seconds):
-            maps |= MAPS[name](X, y, n_neighbors, weights)
+            maps |= MAPS[name](X, table.labels, n_neighbors, weights)
     maps = align_embeddings(read_embeddings(maps))
-    cleaned = None
+    found = None
     if clean:
-        with _timed("cleaning", seconds):
-            model = NoisyLabelPropagation(**_options(n_neighbors))
-            cleaned = model.fit(X, y).transduction_
-    facts = _summary(data, maps, seconds, np.asarray(y), cleaned)
-    figure = plot_embeddings(maps, y, title=data.name)
+        with _timed("audit", seconds):
+            found = find_suspects(table, flip=None)
+    facts = _summary(table, maps, seconds, found)
+    given = np.where(table.labels.observed, table.labels.values, -1)
+    y = pd.DataFrame(given, columns=[str(name) for name in table.labels.classes])
+    cleaned = None if found is None else np.where(found.listed, 1 - given, given)
+    samples = samples_of(table)
+    figure = plot_embeddings(maps, y, title=table.name)
     with output.writing() as folder:
         page, picture, summary = (folder / name for name in FILES)
-        save_page(page, maps, y, cleaned=cleaned, samples=samples, title=data.name)
+        save_page(page, maps, y, cleaned=cleaned, samples=samples, title=table.name)
         figure.savefig(picture, dpi=150)
         write_text(summary, json.dumps(facts, indent=1) + "\n")
     say(_report(facts, output.files[0]))
@@ -141,43 +143,12 @@ def _known(name):
     )
 
 
-def _features(data, scale):
-    """Features without gaps, on one scale."""
-    X = as_frame(data)
-    steps = []
-    if np.isnan(X.data if issparse(X) else X.to_numpy()).any():
-        steps.append(SimpleImputer())
+def _features(table, scale):
+    """Features on one scale."""
+    X = table.features
     if scale:
-        steps.append(StandardScaler(with_mean=not issparse(X)))
-    X = make_pipeline(*steps, "passthrough").fit_transform(X)
+        X = StandardScaler(with_mean=not issparse(X)).fit_transform(X)
     return X if issparse(X) else np.asarray(X)
-
-
-def _texts(source, column, n_samples):
-    """One column of a table as it stands in the file."""
-    path = Path(source)
-    name = path.name.lower().removesuffix(".gz")
-    if not path.is_file() or not name.endswith(TABLES):
-        raise ValueError(
-            f"--text names a column of a table, but {source} is none: leave it out."
-        )
-    if name.endswith((".parquet", ".pq")):
-        cells = pd.read_parquet(path, columns=[column])[column]
-    else:
-        cells = pd.read_csv(
-            path,
-            usecols=[column],
-            sep="\t" if name.endswith(".tsv") else ",",
-            dtype=str,
-            keep_default_na=False,
-            skipinitialspace=True,
-        )[column]
-    if len(cells) != n_samples:
-        raise ValueError(
-            f"{path} has {len(cells)} cells in column '{column}' but {n_samples} "
-            "samples: quote texts that hold line breaks."
-        )
-    return cells.tolist()
 
 
 @contextmanager
@@ -193,26 +164,23 @@ def _timed(name, seconds):
     note(f"{name} ({seconds[name]:.1f} s)")
 
 
-def _summary(data, maps, seconds, given, cleaned):
-    missing = _missing(given)
+def _summary(table, maps, seconds, found):
+    labels = table.labels
     facts = {
-        "data": data.name,
-        "n_samples": int(data.data.shape[0]),
-        "n_features": int(data.data.shape[1]),
-        "n_labels": len(data.target_names),
+        "data": table.name,
+        "n_samples": labels.n_samples,
+        "n_features": int(table.features.shape[1]),
+        "n_labels": labels.n_labels,
         "maps": list(maps),
         "seconds": seconds,
-        "given": int((~missing).sum()),
+        "given": int(labels.observed.sum()),
     }
-    if cleaned is not None:
-        cleaned = np.asarray(cleaned)
-        undecided = _missing(cleaned)
-        overruled = ~missing & ~undecided & (cleaned != given)
-        rows = overruled if overruled.ndim == 1 else overruled.any(axis=1)
+    if found is not None:
         facts |= {
-            "completed": int((missing & ~undecided).sum()),
-            "overruled": int(overruled.sum()),
-            "changed_samples": int(rows.sum()),
+            "message": found.audit.message_,
+            "expected_wrong": int(found.audit.n_suspects_),
+            "listed": int(found.listed.sum()),
+            "suspect_samples": int(found.listed.any(axis=1).sum()),
         }
     return facts
 
@@ -222,10 +190,11 @@ def _report(facts, page):
         f"{facts['data']}: {facts['n_samples']} samples, {len(facts['maps'])} maps "
         f"({', '.join(facts['maps'])})."
     ]
-    if "overruled" in facts:
+    if "listed" in facts:
+        lines.append(facts["message"])
         lines.append(
-            f"{facts['overruled']} of {facts['given']} given labels look wrong, in "
-            f"{facts['changed_samples']} samples; the page lists them."
+            f"Suspects listed: {facts['listed']} of {facts['given']} given labels, in "
+            f"{facts['suspect_samples']} samples; `demurk clean` gives the reasons."
         )
     lines.append(f"Open {page} in a browser; the picture is beside it.")
     return "\n".join(lines)

@@ -8,19 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from scipy import sparse
-from sklearn.impute import SimpleImputer
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from demurk import io
-from demurk.cli._clean import _read
-from demurk.cli._console import note, say, shown_progress
-from demurk.cli._input import _is_table, as_frame, read_input
-from demurk.cli._output import beside, files_read, table_of, write_table
-from demurk.cli._reduce import _named_labels
-from demurk.datasets._tables import _parquet_columns, _text_columns, table_bunch
+from demurk.cli._console import say, shown_progress
+from demurk.cli._input import labels_for, read_input, row_names, tell
+from demurk.cli._output import beside, files_read, free_name, table_of, write_table
+from demurk.datasets import TableFeatures
+from demurk.labels import LabelData
 from demurk.multilabel import MurkyClassifier
 from demurk.registry import get_method
 from demurk.utils._files import OutputFolder, atomic_path, check_outputs
@@ -32,16 +29,19 @@ CHOICES = {
     "members": ("full", "trees", "fast"),
     "target": ("f1", "hamming"),
 }
+# Endings of formats that hold the whole table, with its blanks filled in.
+WHOLE = (".json", ".jsonl", ".h5ad", ".parquet", ".feather", ".xlsx")
 
 
 @dataclass(frozen=True, eq=False)
 class Training:
     """What a model learns from, and what it is to predict."""
 
-    X: Any  # frame or csr_array: labelled rows and others
-    Y: Any  # frame or array of names; -1 or None where not observed
-    labeled: np.ndarray  # bool (n,)
+    table: Any  # the rows of IN
+    X: Any  # features: labelled rows and others
+    labels: LabelData  # of all of them
     asked: np.ndarray  # bool (n,), the rows of IN
+    vectorizer: Any  # what made the features, or None
 
 
 def predict_file(
@@ -55,7 +55,8 @@ def predict_file(
         Samples to predict; or a saved model, and the samples.
     output : path-like
         Table to write; a model that was trained is written beside it, with the ending
-        ``.skops``.
+        ``.skops``. Formats that hold a whole table get that of the input, with its
+        blanks filled in.
     train : str, default=None
         File to learn from. None learns from the labelled samples of the other file.
     model : dict, default=None
@@ -63,25 +64,24 @@ def predict_file(
     force : bool, default=False
         Whether existing files may be replaced.
     data_home, **reading
-        Labels, columns to drop and columns of categories, as in `read_input`. Columns
-        of a table that hold no numbers are left out with a message.
+        What is read how, as in `read_input`.
     """
     *saved, source = files
+    reading["data_home"] = data_home
     if not saved:
-        classifier = choose_classifier(**model or {})
-        reading["data_home"] = data_home
-        _train_and_predict(classifier, source, train, Path(output), force, reading)
+        _train_and_predict(source, train, Path(output), force, model or {}, reading)
         return
-    chosen = [train, *(model or {}).values(), *reading.values()]
-    if any(value not in (None, ()) for value in chosen):
+    learning = {k: reading.get(k) for k in ("labels", "class_", "tags", "candidates")}
+    chosen = [train, *(model or {}).values(), *learning.values()]
+    if any(value not in (None, (), []) for value in chosen):
         raise ValueError(
             f"{saved[0]} is a trained model: leave it out to train another, or leave "
             "out the options for training."
         )
-    _use_model(saved[0], source, Path(output), force, data_home)
+    _use_model(saved[0], source, Path(output), force, reading)
 
 
-def _train_and_predict(classifier, source, train, output, force, reading):
+def _train_and_predict(source, train, output, force, options, reading):
     saved = output.with_suffix(".skops")
     if source.endswith(".skops"):
         raise ValueError(
@@ -93,23 +93,28 @@ def _train_and_predict(classifier, source, train, output, force, reading):
             f"{output} is a name for the model: name the table, such as "
             f"{output.with_suffix('.csv')}."
         )
+    form = "candidates" if reading.get("candidates") else "labels"
+    choose_classifier(**options, form=form)  # what is wrong with it is said at once
     read = files_read(source, train, data_home=reading["data_home"])
     # The table comes last: where it is, it is of the model beside it.
     folder = OutputFolder(
         output.parent, (saved.name, output.name), read=read, force=force
     )
     data = _training(source, train, reading)
-    model = _pipeline(classifier, data.X)
-    with shown_progress(model):
-        model.fit(data.X, data.Y)
-    table = _predictions(model, data, with_given=train is None)
+    classifier = choose_classifier(**options, form=data.table.form.form)
+    steps = _pipeline(classifier, data.X)
+    with shown_progress(steps):
+        steps.fit(data.X, labels_for(data.labels, classifier))
+    predicted, proba = _predictions(steps, data)
+    first = [] if data.vectorizer is None else [("table", data.vectorizer)]
     with folder.writing() as place:
-        io.save(model, place / saved.name)
-        write_table(table, place / output.name)
-    say(_story(model[-1], data, output, saved))
+        io.save(Pipeline([*first, *steps.steps]), place / saved.name)
+        path = place / output.name
+        _write(data.table, classifier.classes_, predicted, proba, path)
+    say(_story(classifier, data, output, saved))
 
 
-def choose_classifier(method=None, n_jobs=None, seed=None, **options):
+def choose_classifier(method=None, n_jobs=None, seed=None, form="labels", **options):
     """Make the classifier that was asked for.
 
     Parameters
@@ -120,6 +125,9 @@ def choose_classifier(method=None, n_jobs=None, seed=None, **options):
         Threads; None for all cores.
     seed : int, default=None
         Seed of the training; None for 0.
+    form : str, default="labels"
+        How the labels stand in the table. Candidates are left to IPAL, the best on
+        average where truth is known (``results/bench/cenda-controlled.md``).
     **options
         Parameters of MurkyClassifier; None for its defaults.
 
@@ -128,8 +136,9 @@ def choose_classifier(method=None, n_jobs=None, seed=None, **options):
     classifier : estimator
         Not yet fitted.
     """
+    default = "IPAL" if form == "candidates" else "MurkyClassifier"
     options = {name: value for name, value in options.items() if value is not None}
-    kind = get_method(method or "MurkyClassifier", task="classify").load()
+    kind = get_method(method or default, task="classify").load()
     if options and kind is not MurkyClassifier:
         names = {"noise_rate": "rate"}
         given = ", ".join(f"--{names.get(name, name)}" for name in options)
@@ -148,13 +157,10 @@ def choose_classifier(method=None, n_jobs=None, seed=None, **options):
 
 
 def _pipeline(classifier, X):
-    """Fill gaps, and scale for classifiers that do not do it themselves."""
-    steps = []
-    if not sparse.issparse(X) or np.isnan(X.data).any():
-        steps.append(SimpleImputer(strategy="median", keep_empty_features=True))
-    if not isinstance(classifier, MurkyClassifier):
-        steps.append(StandardScaler(with_mean=not sparse.issparse(X)))
-    return make_pipeline(*steps, classifier)
+    """Scale for classifiers that do not do it themselves."""
+    if isinstance(classifier, MurkyClassifier):
+        return make_pipeline(classifier)
+    return make_pipeline(StandardScaler(with_mean=not sparse.issparse(X)), classifier)
 
 
 # Reading
@@ -162,108 +168,63 @@ def _pipeline(classifier, X):
 
 def _training(source, train, reading):
     """Rows to learn from and rows to predict."""
-    origin = train or source
-    read = _read_labelled(origin, reading)
-    X, Y, labeled = as_frame(read.data), _named_labels(read.data), read.labels.labeled
-    if read.left_out:
-        columns = ", ".join(f"{name!r} ({why})" for name, why in read.left_out.items())
-        note(
-            f"Left out, not usable as features: {columns}; name one as --categorical "
-            "to use it."
-        )
-    if not labeled.any():
+    table = read_input(train or source, **reading)
+    tell(table)
+    labels, X = table.labels, table.features
+    if train is None:
+        if labels.observed.all() and table.form.form != "candidates":
+            raise ValueError(
+                f"Every label of {source} is given, so there is none to predict: name "
+                f"new samples and `--train {source}`, or look for wrong labels with "
+                "`demurk clean`."
+            )
+        asked = np.ones(len(table), dtype=bool)
+        return Training(table, X, labels, asked, table.vectorizer)
+    new = _new_table(source, reading)
+    more = _new_features(new, table.vectorizer, X.shape[1])
+    stack = sparse.vstack if sparse.issparse(X) or sparse.issparse(more) else np.vstack
+    none = np.zeros((len(new), labels.n_labels))
+    both = LabelData(
+        np.vstack([labels.values, none]),
+        np.vstack([labels.observed, none > 0]),
+        labels.classes,
+        labels.kind,
+        labels.single,
+    )
+    asked = np.repeat([False, True], [len(table), len(new)])
+    both_X = stack([X, more])
+    if sparse.issparse(both_X):
+        both_X = sparse.csr_array(both_X)
+    return Training(new, both_X, both, asked, table.vectorizer)
+
+
+def _new_table(source, reading):
+    """Rows to predict; their labels, if there are any, are not looked at."""
+    asked = ("labels", "class_", "tags", "candidates", "drop", "keep", "text")
+    asked += ("categorical", "image", "key")
+    plain = {k: v for k, v in reading.items() if k not in asked}
+    return read_input(source, **plain, labels=0)
+
+
+def _new_features(table, vectorizer, n_features):
+    """Features that a model knows; all other columns are ignored."""
+    if vectorizer is not None and table._given is None:
+        return table.transform(vectorizer)
+    X = table.features
+    if n_features is not None and X.shape[1] != n_features:
         raise ValueError(
-            f"{origin} has no labelled sample to learn from: fill in labels of some, "
-            "or name another file with --train."
-        )
-    if train is not None:
-        new = _new_features(source, _names(X), X.shape[1], reading["data_home"])
-        asked = np.repeat([False, True], [X.shape[0], new.shape[0]])
-        labeled = np.append(labeled, np.zeros(new.shape[0], dtype=bool))
-        return Training(_stacked(X, new), _extended(Y, new.shape[0]), labeled, asked)
-    if labeled.all():
-        raise ValueError(
-            f"Every sample of {source} is labelled, so there is none to predict: name "
-            f"new samples and `--train {source}`, or look for wrong labels with "
-            "`demurk clean`."
-        )
-    return Training(X, Y, labeled, np.ones(X.shape[0], dtype=bool))
-
-
-def _read_labelled(source, reading):
-    try:
-        return _read(source, None, **reading)
-    except ValueError as error:
-        if "starts with 'label:'" not in str(error):
-            raise
-        raise ValueError(
-            f"No column of {source} begins with 'label:', so there is nothing to learn "
-            "from: name its label columns with --labels, a labelled file with --train, "
-            "or a model before it."
-        ) from error
-
-
-def _names(X):
-    return None if sparse.issparse(X) else [str(name) for name in X.columns]
-
-
-def _stacked(X, new):
-    if sparse.issparse(X) or sparse.issparse(new):
-        return sparse.csr_array(sparse.vstack([X, new]))
-    return pd.concat([X, new.set_axis(X.columns, axis=1)], ignore_index=True)
-
-
-def _extended(Y, n_new):
-    """The labels, and rows without any behind them."""
-    if isinstance(Y, pd.DataFrame):
-        none = pd.DataFrame(np.full((n_new, Y.shape[1]), -1), columns=Y.columns)
-        return pd.concat([Y, none], ignore_index=True)
-    return np.append(Y, np.full(n_new, None, dtype=object))
-
-
-def _new_features(source, names, n_features, data_home):
-    """Read the features a model knows; all other columns are ignored."""
-    path = Path(source)
-    if names is not None and path.is_file() and _is_table(path):
-        return _named_features(path, names)
-    X = as_frame(read_input(source, data_home=data_home))
-    if X.shape[1] != n_features:
-        raise ValueError(
-            f"{source} has {X.shape[1]} features, but the model was trained on "
-            f"{n_features}: give the same columns."
+            f"{table.source.path} has {X.shape[1]} features, but the model was trained "
+            f"on {n_features}: give the same columns."
         )
     return X
-
-
-def _named_features(path, names):
-    """Columns of a table by name; "kind=red" is the value red of the column kind."""
-    columns, place = (
-        _parquet_columns(path)
-        if path.suffix.lower() in (".parquet", ".pq")
-        else _text_columns(path, True, None, "utf-8")
-    )
-    values = [name for name in names if name not in columns]
-    kinds = [c for c in columns if any(v.startswith(f"{c}=") for v in values)]
-    starts = tuple(f"{kind}=" for kind in kinds)
-    wanted = [n for n in names if n in columns or not n.startswith(starts)]
-    for name in wanted:
-        if name not in columns:
-            raise ValueError(
-                f"{path} has no column {name!r}, but the model was trained on it: give "
-                "the same columns."
-            )
-    found = {name: columns[name] for name in dict.fromkeys([*wanted, *kinds])}
-    data = table_bunch(found, place, path, 0, None, (), kinds)
-    # A value that the model does not know is none of those it knows.
-    return as_frame(data).reindex(columns=names, fill_value=0.0)
 
 
 # Predicting
 
 
-def _use_model(path, source, output, force, data_home):
+def _use_model(path, source, output, force, reading):
     """Predict with a saved model."""
-    read = files_read(path, source, data_home=data_home)
+    read = files_read(path, source, data_home=reading["data_home"])
     check_outputs([output], read=read, force=force)
     model = io.load(path)
     if not hasattr(model, "predict_proba"):
@@ -271,54 +232,87 @@ def _use_model(path, source, output, force, data_home):
             f"{path} holds no classifier: give a model written by `demurk predict` or "
             "`demurk reduce`."
         )
-    names = getattr(model, "feature_names_in_", None)
-    n_features = getattr(model, "n_features_in_", None)
-    X = _new_features(source, names, n_features, data_home)
-    table = _table(model.classes_, model.predict(X), model.predict_proba(X))
+    table = _new_table(source, reading)
+    vectorizer = model[0] if isinstance(model[0], TableFeatures) else None
+    rest = model if vectorizer is None else model[1:]
+    X = _new_features(table, vectorizer, getattr(rest, "n_features_in_", None))
     with atomic_path(output, force=force) as temporary:
-        write_table(table_of(table), temporary)
-    say(f"{X.shape[0]} predictions written to {output}")
+        _write(table, model.classes_, rest.predict(X), rest.predict_proba(X), temporary)
+    say(f"{len(table)} predictions written to {output}")
 
 
-def _predictions(model, data, with_given):
-    """Predictions of the rows asked for, and what was given for them."""
+def _predictions(steps, data):
+    """Predictions of the rows asked for."""
     X = data.X[data.asked]
-    predicted, proba = model.predict(X), model.predict_proba(X)
-    classifier = model[-1]
-    known = data.labeled[data.asked]
+    predicted, proba = steps.predict(X), steps.predict_proba(X)
+    classifier = steps[-1]
+    known = data.labels.labeled[data.asked]
     if isinstance(classifier, MurkyClassifier):
         # What a row's own labels had no part in.
         out_of_sample = classifier.out_of_sample_scores_[data.asked][known]
         predicted[known] = classifier._decisions(out_of_sample)
         proba[known] = classifier._probabilities(out_of_sample)
-    table = _table(classifier.classes_, predicted, proba)
-    if with_given:
-        table += _given(classifier.classes_, data.Y)
-    return table_of(table)
+    return predicted, proba
 
 
-def _table(classes, predicted, proba):
+# Writing
+
+
+def _write(table, classes, predicted, proba, path):
+    """The predictions, or the whole table with its blanks filled in."""
+    if path.name.lower().endswith(WHOLE) and table.labels is not None:
+        _filled(table, classes, predicted, proba).to(path, scores=proba.max(axis=1))
+        return
     names = [str(name) for name in classes]
+    taken = {*names, "predicted", "given", "filled"}
+    columns = [(free_name(k, taken), v) for k, v in row_names(table).items()]
     if predicted.ndim == 1:
-        columns = [("predicted", predicted)]
+        columns.append(("predicted", predicted))
     else:
-        columns = [*zip(names, predicted.T)]
-    return [*columns, *zip(beside(names, "probability"), proba.T)]
+        columns += zip(names, predicted.T)
+    columns += zip(beside(names, "probability"), proba.T)
+    if table.labels is not None:
+        columns += _given(table, names, predicted.ndim == 1)
+    write_table(table_of(columns), path)
 
 
-def _given(classes, Y):
-    if not isinstance(Y, pd.DataFrame):
-        return [("given", Y)]
-    cells = Y.astype("Int64").mask(Y == -1)
-    names = [str(name) for name in classes]
-    return [*zip(beside(names, "given"), (cells[name] for name in names))]
+def _given(table, names, single):
+    """What the table says, and which cells were blank."""
+    labels, form = table.labels, table.form
+    blank = ~labels.observed
+    if single:
+        given = [("given", table.frame[form.columns[0]].to_numpy(dtype=object))]
+        marks = np.where(blank.all(axis=1), form.columns[0], "")
+        return [*given, ("filled", marks)]
+    cells = np.where(blank, "", labels.values.astype(int).astype(object))
+    given = [*zip(beside(names, "given"), cells.T)]
+    known = np.array(names, dtype=object)
+    marks = ["; ".join(known[row]) for row in blank]
+    return [*given, (free_name("filled", set(names)), marks)]
+
+
+def _filled(table, classes, predicted, proba):
+    """The table with every blank filled in, and nothing else changed."""
+    labels = table.labels
+    if labels.single:
+        given = classes[labels.values.argmax(axis=1)].astype(object)
+        return table.with_labels(np.where(labels.labeled, given, predicted))
+    if predicted.ndim == 1:
+        predicted = (predicted[:, None] == classes).astype(int)
+        return table.with_labels(predicted)
+    return table.with_labels(np.where(labels.observed, labels.values, predicted))
 
 
 def _story(classifier, data, output, saved):
-    n_asked = int(np.count_nonzero(data.asked & ~data.labeled))
+    labels = data.labels
+    blank = ~labels.observed[data.asked]
+    n_rows = int(blank.all(axis=1).sum())
+    n_cells = int(blank[~blank.all(axis=1)].sum())
+    n_learned = np.count_nonzero(labels.labeled)
     lines = [
-        f"{type(classifier).__name__} learned from {np.count_nonzero(data.labeled)} "
-        f"labelled samples and predicted {n_asked} others."
+        f"{type(classifier).__name__} learned from {n_learned} labelled samples and "
+        f"predicted {n_rows} others"
+        + (f" and {n_cells} single labels." if n_cells else ".")
     ]
     if isinstance(classifier, MurkyClassifier) and classifier.noise != "none":
         how = "given" if classifier.noise_rate is not None else "estimated"

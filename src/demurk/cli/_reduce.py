@@ -8,17 +8,17 @@ import json
 import numpy as np
 import pandas as pd
 from scipy.sparse import issparse
-from sklearn.impute import SimpleImputer
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from demurk import io
 from demurk.cli._console import note, say, shown_progress
-from demurk.cli._input import as_frame, read_input
+from demurk.cli._input import labels_for, read_input, row_names, tell
 from demurk.cli._output import (
     beside,
     choose_neighbors,
     files_read,
+    free_name,
     table_of,
     write_table,
 )
@@ -34,7 +34,7 @@ FILES = ("embedding.csv", "labels.csv", "embedding.png", "model.skops", "summary
 
 
 def _build(X, method, n_components, n_neighbors, scale):
-    """Impute if needed, scale, reduce, classify."""
+    """Scale, reduce, classify."""
     reducer = get_method(method, task="reduce").load()(n_components)
     search, sentence = choose_neighbors(X)
     options = {"neighbors": search, "n_jobs": -1}
@@ -44,10 +44,7 @@ def _build(X, method, n_components, n_neighbors, scale):
     reducer.set_params(**{key: given[key] for key in given if key in known})
     if sentence:
         note(sentence)
-    values = X.data if issparse(X) else X.to_numpy()
-    steps = [SimpleImputer()] if np.isnan(values).any() else []
-    if scale:
-        steps.append(StandardScaler(with_mean=not issparse(X)))
+    steps = [StandardScaler(with_mean=not issparse(X))] if scale else []
     classifier = SemiSupervisedMLkNN(**options)
     return make_pipeline(*steps, reducer, classifier)
 
@@ -67,21 +64,24 @@ def reduce_file(
     read = files_read(source, data_home=reading.get("data_home"))
     output = OutputFolder(output, FILES, read=read, force=force)
     data = read_input(source, **reading)
-    X, Y = as_frame(data), _named_labels(data)
+    tell(data)
+    X = data.features
     model = _build(X, method, n_components, n_neighbors, scale)
-    with shown_progress(model):
-        model.fit(X, Y)
-    Z, cleaned = model[:-1].transform(X), model[-1].transduction_
-    summary = _summary(data, method, Z, np.asarray(Y), cleaned)
+    _fit(model, X, data.labels)
+    Z, cleaned = np.asarray(model[:-1].transform(X)), model[-1].transduction_
+    given = np.asarray(data.y)
+    summary = _summary(data, method, Z, given, cleaned)
     summary["neighbors"] = model[-1].neighbors
     axes = [f"component_{j + 1}" for j in range(Z.shape[1])]
     figure = _picture(Z, cleaned, data.name, method, model[-1])
     with output.writing() as folder:
         table, labels, picture, saved, facts = (folder / name for name in FILES)
-        write_table(pd.DataFrame(Z, columns=axes), table)
-        write_table(_label_table(np.asarray(Y), cleaned, model[-1]), labels)
+        named = row_names(data)
+        write_table(table_of([*named.items(), *zip(axes, Z.T)]), table)
+        write_table(_label_table(data, given, cleaned, model[-1]), labels)
         figure.savefig(picture, dpi=150)
-        io.save(model, saved)
+        first = [] if data.vectorizer is None else [("table", data.vectorizer)]
+        io.save(Pipeline([*first, *model.steps]), saved)
         write_text(facts, json.dumps(summary, indent=1) + "\n")
     say(
         f"{data.name}: {summary['n_features']} features reduced to {Z.shape[1]} by "
@@ -91,12 +91,14 @@ def reduce_file(
     )
 
 
-def _named_labels(data):
-    """Labels that carry their names; None marks an unlabelled sample."""
-    if data.target.ndim == 2:
-        return pd.DataFrame(data.target, columns=[str(n) for n in data.target_names])
-    names = np.array([*map(str, data.target_names), None], dtype=object)
-    return names[data.target]
+def _fit(model, X, labels):
+    """Fit each step with the labels in the kind that it reads."""
+    with shown_progress(model):
+        for _, step in model.steps[:-1]:
+            own = hasattr(step.__sklearn_tags__(), "label_tags")
+            step.fit(X, labels_for(labels, step) if own else None)
+            X = step.transform(X)
+        model[-1].fit(X, labels_for(labels, model[-1]))
 
 
 def _missing(labels):
@@ -109,7 +111,7 @@ def _summary(data, method, Z, given, cleaned):
         "data": data.name,
         "method": method,
         "n_samples": int(Z.shape[0]),
-        "n_features": int(data.data.shape[1]),
+        "n_features": int(data.features.shape[1]),
         "n_components": int(Z.shape[1]),
         "given": int((~missing).sum()),
         "completed": int((missing & ~undecided).sum()),
@@ -117,7 +119,7 @@ def _summary(data, method, Z, given, cleaned):
     }
 
 
-def _label_table(given, cleaned, classifier):
+def _label_table(data, given, cleaned, classifier):
     """Given, cleaned and soft labels side by side."""
     soft = classifier.label_distributions_
     names = [str(name) for name in classifier.classes_]
@@ -126,7 +128,9 @@ def _label_table(given, cleaned, classifier):
     else:
         pairs = zip(zip(names, given.T), zip(beside(names, "cleaned"), cleaned.T))
         columns = [column for pair in pairs for column in pair]
-    return table_of([*columns, *zip(beside(names, "soft"), soft.T)])
+    taken = {*names, "given", "cleaned"}
+    named = [(free_name(k, taken), v) for k, v in row_names(data).items()]
+    return table_of([*named, *columns, *zip(beside(names, "soft"), soft.T)])
 
 
 def _picture(Z, cleaned, name, method, classifier):

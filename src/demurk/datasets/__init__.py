@@ -12,9 +12,16 @@ from demurk.datasets._load import load_dataset
 from demurk.datasets._manifold_generators import make_clusdat, make_torus
 from demurk.datasets._mat import read_mat
 from demurk.datasets._read import read_dataset
-from demurk.datasets._tables import read_table
+from demurk.datasets._table import Table
+from demurk.datasets._table_features import Column, TableFeatures, table_features
+from demurk.datasets._table_labels import LabelForm
+from demurk.datasets._table_read import read_table
 
 __all__ = [
+    "Column",
+    "LabelForm",
+    "Table",
+    "TableFeatures",
     "list_datasets",
     "load_dataset",
     "make_clusdat",
@@ -28,4 +35,5 @@ __all__ = [
     "read_mat",
     "read_npz",
     "read_table",
+    "table_features",
 ]

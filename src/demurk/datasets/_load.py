@@ -19,7 +19,8 @@ from demurk.datasets._catalogue import (
 from demurk.datasets._files import make_bunch
 from demurk.datasets._generators import make_multilabel_blocks
 from demurk.datasets._read import read_dataset
-from demurk.datasets._tables import frame_columns, table_bunch
+from demurk.datasets._table import Table
+from demurk.datasets._table_source import Source
 
 
 def load_dataset(
@@ -160,12 +161,13 @@ def _fetch_openml(name, data_id, drop=(), categorical=()):
     from sklearn.datasets import fetch_openml
 
     found = fetch_openml(data_id=data_id, as_frame=True, parser="auto")
-    place = f"OpenML data set {data_id} ({name})"
-    columns = frame_columns(found.frame, place)
-    labels = [str(column) for column in found.target.columns]
-    return table_bunch(
-        columns, lambda i: f"row {i}", place, labels, None, drop, categorical
+    table = Table(
+        found.frame,
+        labels=[str(column) for column in found.target.columns],
+        options={"drop": drop, "categorical": categorical},
+        source=Source(f"OpenML data set {data_id} ({name})"),
     )
+    return table.bunch()
 
 
 def _take(bunch, rows):

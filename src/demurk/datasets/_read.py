@@ -8,16 +8,11 @@ from pathlib import Path
 from demurk.datasets._arff import read_arff
 from demurk.datasets._arrays import read_libsvm, read_npz
 from demurk.datasets._mat import read_mat
-from demurk.datasets._tables import read_table
+from demurk.datasets._table_read import TABLES, is_table, read_table
 
 _READERS = {
     ".arff": read_arff,
     ".mat": read_mat,
-    ".csv": read_table,
-    ".tsv": read_table,
-    ".dat": read_table,
-    ".parquet": read_table,
-    ".pq": read_table,
     ".svm": read_libsvm,
     ".libsvm": read_libsvm,
     ".svmlight": read_libsvm,
@@ -32,12 +27,12 @@ def read_dataset(path, **options):
     Parameters
     ----------
     path : str or path
-        The file: `.arff` (:func:`read_arff`), `.mat` (:func:`read_mat`), `.csv`,
-        `.tsv`, `.dat` or `.parquet` (:func:`read_table`), `.svm`, `.libsvm`,
-        `.svmlight` or `.txt` (:func:`read_libsvm`), `.npz` (:func:`read_npz`). Text
-        formats may be compressed, with `.gz` added to the name.
+        The file: `.arff` (:func:`read_arff`), `.mat` (:func:`read_mat`), `.svm`,
+        `.libsvm`, `.svmlight` or `.txt` (:func:`read_libsvm`), `.npz`
+        (:func:`read_npz`), or a table (:func:`read_table`). Text formats may be
+        compressed, with `.gz` added to the name.
     **options
-        Passed to the reader.
+        Passed to the reader. A column of classes is called `target` for all formats.
 
     Returns
     -------
@@ -60,10 +55,14 @@ def read_dataset(path, **options):
     >>> toy.data.shape, toy.target.shape
     ((2, 2), (2, 1))
     """
+    if is_table(path):
+        if "target" in options:
+            options["class_"] = options.pop("target")
+        return read_table(path, **options).bunch()
     suffix = Path(Path(path).name.lower().removesuffix(".gz")).suffix
     if suffix not in _READERS:
         raise ValueError(
             f"{path} has no known format; its name must end in one of "
-            f"{', '.join(_READERS)}, or call the reader you want."
+            f"{', '.join([*_READERS, *TABLES])}, or call the reader you want."
         )
     return _READERS[suffix](path, **options)

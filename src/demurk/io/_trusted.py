@@ -23,6 +23,8 @@ __all__ = [
 # What the fitted estimators of the registry hold besides arrays, and each other.
 HELPERS = {
     "demurk.audit._suspects.Evidence",
+    "demurk.datasets._table_features.Column",
+    "demurk.datasets._table_features.TableFeatures",
     "demurk.labels._data.LabelData",
     "demurk.labels._form.LabelForm",
     "demurk.multilabel._murky_linear.SparseLogistic",

@@ -1,0 +1,183 @@
+"""Suspects of a table: found once, in the same way, for every command that tells them.
+
+Three numbers, and no other: *expected* is how many labels are probably wrong, *listed*
+how many suspects are shown (those expected unless ``--review`` says otherwise, and all
+that are corrected), *corrected* how many are changed in the cleaned copy, because they
+are wrong with a probability above ``--flip``.
+"""
+
+# Authors: The demurk developers
+# SPDX-License-Identifier: BSD-3-Clause
+
+import warnings
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from demurk.audit import LabelAudit
+from demurk.audit._suspects import LISTS, suspect_frame, top_entries
+from demurk.audit._words import UnknownRateWarning
+from demurk.cli._console import shown_progress
+from demurk.cli._input import labels_for, samples_of
+from demurk.partial_label import IPAL
+
+__all__ = ["Findings", "find_suspects"]
+
+# Length of each list where the number of wrong entries is not known.
+UNKNOWN_REVIEW = 25
+
+
+@dataclass(frozen=True, eq=False)
+class Findings:
+    """What the audit says about each entry."""
+
+    audit: Any
+    estimated: bool  # whether a noise rate is known
+    cleaned: np.ndarray  # bool (n, q), the labels after correction
+    corrected: np.ndarray  # bool (n, q), what was corrected
+    listed: np.ndarray  # bool (n, q), what is on the two lists
+    suspects: pd.DataFrame  # a line each; `row` counts from 1
+
+
+@dataclass(frozen=True, eq=False)
+class CandidateAudit:
+    """Beliefs in candidates, told as an audit tells its findings."""
+
+    classes_: np.ndarray
+    label_distributions_: np.ndarray
+    wrong_proba_: np.ndarray  # NaN where a class is no candidate
+    scores_: np.ndarray
+    noise_rates_: dict
+    n_suspects_: int
+    message_: str
+    noise_: str = "candidates"
+    rates_: str = "own"
+
+    estimated_: bool = True
+
+    @property
+    def evidence_(self):
+        """No kinds of noise to weigh against each other."""
+        return {}
+
+    def _corrected_values(self, threshold):
+        """Candidates without the improbable ones; each row keeps its best."""
+        given = np.nan_to_num(self.label_distributions_) > 0
+        given |= np.isfinite(self.wrong_proba_)
+        kept = given & ~(np.nan_to_num(self.wrong_proba_) > threshold)
+        empty = np.flatnonzero(given.any(axis=1) & ~kept.any(axis=1))
+        kept[empty, self.label_distributions_[empty].argmax(axis=1)] = True
+        return kept
+
+
+def find_suspects(table, *, noise="auto", review=None, flip=0.8, seed=0):
+    """Audit the labels of a table.
+
+    Parameters
+    ----------
+    table : Table
+        What was read.
+    noise : str, default="auto"
+        What may be wrong, see :class:`demurk.audit.LabelAudit`.
+    review : int, default=None
+        Suspects to list; None for as many as are expected to be wrong.
+    flip : float, default=0.8
+        Probability of being wrong above which an entry is corrected; None for never.
+    seed : int, default=0
+        Seed of the audit.
+
+    Returns
+    -------
+    found : Findings
+        The suspects.
+    """
+    labels = table.labels
+    if table.form.form == "candidates":
+        audit = _candidates(table)
+    else:
+        _refuse_ones(table)
+        audit = LabelAudit(noise, random_state=seed)
+        with shown_progress(audit), warnings.catch_warnings():
+            # It is said in the report.
+            warnings.simplefilter("ignore", UnknownRateWarning)
+            audit.fit(table.features, labels_for(labels, audit))
+    given, estimated = labels.values > 0, audit.estimated_
+    cleaned = given.copy() if flip is None else audit._corrected_values(flip)
+    listed = given != cleaned
+    top = top_entries(audit.scores_, given, _limits(audit, given, review, estimated))
+    listed[tuple(top.T)] = True
+    entries = top_entries(np.where(listed, audit.scores_, np.nan), given, listed.sum())
+    suspects = _lines(audit, entries)
+    suspects["corrected"] = (given != cleaned)[tuple(entries.T)].astype(int)
+    samples = samples_of(table)
+    suspects.insert(2, "sample", [samples[row] for row in entries[:, 0]])
+    return Findings(audit, estimated, cleaned, given != cleaned, listed, suspects)
+
+
+def _refuse_ones(table):
+    labels = table.labels
+    if not labels.single and labels.values[labels.observed].all():
+        raise ValueError(
+            f"No label of {table.source.path} is 0, and what is empty or -1 counts as "
+            "not observed: write 0 where a sample does not have a label."
+        )
+
+
+def _lines(audit, entries):
+    """One line per suspect, rows counted from 1 as in a spreadsheet without header."""
+    if isinstance(audit, CandidateAudit):
+        return _candidate_lines(audit, entries)
+    pad = ((1, 0), (0, 0))
+    scores, wrong = (np.pad(a, pad) for a in (audit.scores_, audit.wrong_proba_))
+    evidence = replace(audit._evidence, rows=audit._evidence.rows + 1)
+    return suspect_frame(entries + [1, 0], scores, wrong, audit.classes_, evidence)
+
+
+def _candidate_lines(audit, entries):
+    beliefs = audit.label_distributions_
+    rows = []
+    for row, column in entries.tolist():
+        best = int(beliefs[row].argmax())
+        reason = f"{audit.classes_[best]!s} is more probable ({beliefs[row, best]:.2f})"
+        wrong = audit.wrong_proba_[row, column]
+        name = audit.classes_[column]
+        rows.append((LISTS[1], row + 1, name, 1, wrong, wrong, reason))
+    names = ["list", "row", "label", "given", "score", "wrong_proba", "reason"]
+    return pd.DataFrame(rows, columns=names)
+
+
+def _candidates(table):
+    """How improbable each candidate is, by the best learner for candidates."""
+    labels = table.labels
+    model = IPAL()
+    X = table.features
+    model.fit(X, labels_for(labels, model))
+    beliefs = np.where(labels.values > 0, model.label_distributions_, 0.0)
+    total = beliefs.sum(axis=1, keepdims=True)
+    beliefs = beliefs / np.where(total > 0, total, 1.0)
+    several = (labels.values > 0) & (labels.values.sum(axis=1) > 1)[:, None]
+    wrong = np.where(several, 1 - beliefs, np.nan)
+    sizes = labels.values.sum(axis=1)[labels.labeled]
+    n_wrong = int((sizes - 1).sum())
+    share = n_wrong / max(1, (labels.n_labels - 1) * len(sizes))
+    message = (
+        f"{int((sizes > 1).sum()):,} of {len(sizes):,} rows have several candidates, "
+        f"of which one is true: {n_wrong:,} candidates are wrong."
+    )
+    none = np.zeros(labels.n_labels)
+    rates = {"extra": none + share, "missing": none}
+    return CandidateAudit(
+        labels.classes, beliefs, wrong, wrong, rates, n_wrong, message
+    )
+
+
+def _limits(audit, given, review, estimated):
+    """How many to list: in all where the two lists can be mixed, else of each."""
+    if estimated and audit.noise_ != "uncertain":
+        return audit.n_suspects_ if review is None else review
+    if review is None and estimated:
+        wrong = np.nan_to_num(audit.wrong_proba_)
+        return {v: int(np.rint(wrong[given == v].sum())) for v in (0, 1)}
+    return dict.fromkeys((0, 1), review or UNKNOWN_REVIEW)

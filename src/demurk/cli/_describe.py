@@ -1,0 +1,77 @@
+"""``demurk describe``: what a table holds and how it would be read."""
+
+# Authors: The demurk developers
+# SPDX-License-Identifier: BSD-3-Clause
+
+import numpy as np
+
+from demurk.cli._console import say, show_table
+from demurk.cli._input import read_input
+
+__all__ = ["describe_file"]
+
+SHOWN_LABELS = 40
+SHOWN_PAIRS = 10
+
+
+def describe_file(source, **reading):
+    """Say what became of each column, and what the labels are.
+
+    Parameters
+    ----------
+    source : str
+        File or name of a data set.
+    **reading
+        What is read how, as in `read_input`.
+    """
+    table = read_input(source, **reading)
+    n_features = table.features.shape[1]
+    say(f"{source}: {len(table):,} rows, {n_features:,} features.")
+    _say_file(table)
+    for column in table.columns:
+        say(f"  {column}")
+    if table.leaks:
+        names = ", ".join(map(repr, table.leaks))
+        say(f"Warning: {names} says the same as a label.")
+    _say_labels(table)
+
+
+def _say_file(table):
+    source = table.source
+    if source.format == "text":
+        d = source.dialect
+        sep = {"\t": "tab"}.get(d.sep, repr(d.sep))
+        say(f"Text: separator {sep}, decimal {d.decimal!r}, encoding {d.encoding}.")
+
+
+def _say_labels(table):
+    labels = table.labels
+    what = {
+        "labels": "several labels",
+        "class": "one class",
+        "tags": "several labels",
+        "candidates": "candidates, one of them true",
+    }[table.form.form]
+    say(
+        f"Labels ({table.form}): {what}; {labels.n_labels:,} of them, "
+        f"{int((~labels.labeled).sum()):,} rows without any, "
+        f"{int((~labels.observed[labels.labeled]).sum()):,} single gaps."
+    )
+    given = labels.values.sum(axis=0)
+    gaps = (~labels.observed).sum(axis=0)
+    order = np.argsort(-given, kind="stable")[:SHOWN_LABELS]
+    rows = [[str(labels.classes[j]), f"{given[j]:.0f}", f"{gaps[j]:,}"] for j in order]
+    show_table("Labels", ["label", "given", "not observed"], rows)
+    if not labels.single and labels.n_labels > 1:
+        _say_pairs(labels)
+
+
+def _say_pairs(labels):
+    """Labels that occur together most often."""
+    together = np.triu(labels.values.T @ labels.values, 1)
+    best = np.argsort(-together, axis=None, kind="stable")[:SHOWN_PAIRS]
+    pairs = [divmod(int(k), labels.n_labels) for k in best if together.flat[k] > 0]
+    names = labels.classes
+    rows = [[f"{names[i]} + {names[j]}", f"{together[i, j]:.0f}"] for i, j in pairs]
+    if rows:
+        show_table("Together", ["labels", "rows"], rows)

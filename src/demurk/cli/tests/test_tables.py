@@ -1,0 +1,451 @@
+"""Every form of labels and every format, through every command."""
+
+# Authors: The demurk developers
+# SPDX-License-Identifier: BSD-3-Clause
+
+import io
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_digits, load_iris, load_wine
+from sklearn.preprocessing import StandardScaler
+
+from demurk.audit import LabelAudit
+from demurk.cli import main
+from demurk.datasets import load_dataset, read_table
+from demurk.multilabel import MurkyClassifier
+from demurk.partial_label import IPAL
+from demurk.projection import NMLSDR
+
+pytest.importorskip("skrub")
+
+COMMANDS = ("predict", "clean", "map", "reduce")
+QUICK = {"predict": ["--members", "fast"], "map": ["--methods", "PCA,NMLSDR"]}
+MADE = {
+    "predict": ("predictions.csv", "predictions.skops"),
+    "clean": ("suspects.csv", "label_distributions.csv", "audit.html", "summary.json"),
+    "map": ("map.html", "map.png", "summary.json"),
+    "reduce": ("embedding.csv", "labels.csv", "model.skops", "summary.json"),
+}
+N_ROWS = 60
+
+
+def some(load, n_rows=N_ROWS):
+    """Some rows of a set of scikit-learn, each class alike; one in six unlabelled."""
+    data = load()
+    order = np.argsort(np.random.default_rng(0).random(len(data.target)))[:n_rows]
+    names = [f"x{j}" for j in range(data.data.shape[1])]
+    frame = pd.DataFrame(data.data[order], columns=names)
+    kind = np.array([str(name) for name in data.target_names])[data.target[order]]
+    return frame, np.where(np.arange(n_rows) % 6 == 0, "", kind).astype(object)
+
+
+def emotions(data_home):
+    """Some rows of emotions; one in six unlabelled, and single gaps."""
+    data = load_dataset("emotions", data_home=data_home, download=False)
+    frame = pd.DataFrame(data.data[:N_ROWS, :20], columns=data.feature_names[:20])
+    labels = pd.DataFrame(data.target[:N_ROWS], columns=data.target_names).astype(
+        object
+    )
+    labels[::6] = ""
+    return frame, labels
+
+
+@pytest.fixture(scope="module")
+def home():
+    folder = Path(__file__).parents[5] / "shared" / "data"
+    if not folder.is_dir():
+        pytest.skip("no folder with data sets")
+    return folder
+
+
+def tag_cells(labels, sep):
+    rows = labels.to_numpy()
+    names = np.array(labels.columns)
+    return ["" if row[0] == "" else sep.join(names[row == 1]) or "none" for row in rows]
+
+
+def as_labels(path, home):
+    frame, labels = emotions(home)
+    labels.iloc[1, 0] = ""
+    frame.join(labels.add_prefix("label:")).to_csv(path / "t.csv", index=False)
+    return [path / "t.csv"]
+
+
+def as_words(path, home):
+    frame, labels = emotions(home)
+    words = labels.replace({1: "yes", 0: "no"}).add_prefix("label:")
+    frame.join(words).to_csv(path / "t.csv", index=False)
+    return [path / "t.csv"]
+
+
+def as_one_label(path, home):
+    frame, labels = emotions(home)
+    frame.assign(spam=labels.iloc[:, 0]).to_csv(path / "t.csv", index=False)
+    return [path / "t.csv", "--labels", "spam"]
+
+
+def as_class(path, home):
+    frame, kind = some(load_iris)
+    frame.assign(species=kind).to_csv(path / "t.csv", index=False)
+    return [path / "t.csv", "--class", "species"]
+
+
+def as_found_class(path, home):
+    frame, kind = some(load_wine)
+    frame.assign(Target=kind).to_csv(path / "t.csv", index=False)
+    return [path / "t.csv"]
+
+
+def as_digits(path, home):
+    frame, kind = some(load_digits, 100)
+    frame.assign(y=kind).to_csv(path / "t.csv", index=False)
+    return [path / "t.csv"]
+
+
+def as_tags(path, home):
+    frame, labels = emotions(home)
+    frame.assign(mood=tag_cells(labels, "; ")).to_csv(path / "t.csv", index=False)
+    return [path / "t.csv", "--tags", "mood"]
+
+
+def as_extra_tags(path, home):
+    return [*as_tags(path, home), "--noise", "extra"]
+
+
+def as_json_tags(path, home):
+    frame, labels = emotions(home)
+    cells = [
+        "" if cell == "" else json.dumps([] if cell == "none" else cell.split("|"))
+        for cell in tag_cells(labels, "|")
+    ]
+    frame.assign(mood=cells).to_csv(path / "t.csv", index=False)
+    return [path / "t.csv", "--tags", "mood"]
+
+
+def as_parquet_lists(path, home):
+    frame, labels = emotions(home)
+    cells = [
+        None if cell == "" else [] if cell == "none" else cell.split("|")
+        for cell in tag_cells(labels, "|")
+    ]
+    frame.assign(mood=cells).to_parquet(path / "t.parquet")
+    return [path / "t.parquet", "--tags", "mood"]
+
+
+def as_candidates(path, home):
+    lost = load_dataset("lost", data_home=home, download=False)
+    rows = np.isin(lost.target, np.bincount(lost.target).argsort()[-4:])
+    rows = np.flatnonzero(rows)[:80]
+    names = np.array(lost.target_names)
+    cells = ["|".join(names[row == 1]) for row in lost.candidates[rows]]
+    cells[::8] = [""] * len(cells[::8])
+    frame = pd.DataFrame(lost.data[rows, :30]).add_prefix("x")
+    frame.assign(who=cells).to_csv(path / "t.csv", index=False)
+    return [path / "t.csv", "--candidates", "who"]
+
+
+def as_text(path, home):
+    frame, kind = some(load_iris)
+    words = [f"a {k or 'grey'} flower of day {i % 9}" for i, k in enumerate(kind)]
+    frame = pd.DataFrame({"id": range(len(kind)), "note": words, "kind": kind})
+    frame.to_csv(path / "t.csv", index=False)
+    return [path / "t.csv", "--class", "kind", "--text", "note"]
+
+
+def as_excel(path, home):
+    pytest.importorskip("openpyxl")
+    frame, kind = some(load_iris)
+    frame.assign(species=kind).to_excel(path / "t.xlsx", index=False)
+    return [path / "t.xlsx", "--class", "species"]
+
+
+def as_semicolons(path, home):
+    frame, kind = some(load_iris)
+    frame.assign(species=kind).to_csv(path / "t.csv", index=False, sep=";", decimal=",")
+    return [path / "t.csv", "--class", "species"]
+
+
+def as_latin(path, home):
+    frame, kind = some(load_iris)
+    frame.assign(größe=np.char.add("é", kind.astype(str))).replace("é", "").to_csv(
+        path / "t.csv", index=False, encoding="latin-1"
+    )
+    return [path / "t.csv", "--class", "größe"]
+
+
+def as_tsv(path, home):
+    frame, kind = some(load_wine)
+    frame.assign(y=kind).to_csv(path / "t.tsv.gz", index=False, sep="\t")
+    return [path / "t.tsv.gz"]
+
+
+def as_feather(path, home):
+    frame, kind = some(load_wine)
+    frame.assign(y=kind).to_feather(path / "t.feather")
+    return [path / "t.feather"]
+
+
+def as_lines(path, home):
+    frame, kind = some(load_wine)
+    frame.assign(y=kind).to_json(path / "t.jsonl", orient="records", lines=True)
+    return [path / "t.jsonl"]
+
+
+def as_stdin(path, home):
+    return ["-", *as_class(path, home)[1:]]
+
+
+def as_label_studio(path, home):
+    frame, kind = some(load_iris)
+    tasks = []
+    for i, (row, label) in enumerate(zip(frame.to_dict("records"), kind), 1):
+        result = {
+            "from_name": "species",
+            "to_name": "text",
+            "type": "choices",
+            "value": {"choices": [label]},
+        }
+        made = [{"result": [result]}] if label else []
+        data = row | {"text": f"flower of day {i % 9}"}
+        tasks.append({"id": i, "data": data, "annotations": made})
+    (path / "t.json").write_text(json.dumps(tasks))
+    return [path / "t.json", "--class", "species"]
+
+
+def as_doccano(path, home):
+    frame, kind = some(load_iris)
+    lines = [
+        json.dumps(
+            {
+                "id": i,
+                "text": f"{label or 'grey'} {i % 9}",
+                "label": [label][: bool(label)],
+            }
+        )
+        for i, label in enumerate(kind)
+    ]
+    (path / "t.jsonl").write_text("\n".join(lines) + "\n")
+    return [path / "t.jsonl"]
+
+
+def as_anndata(path, home):
+    anndata = pytest.importorskip("anndata")
+    frame, kind = some(load_iris)
+    kind = pd.Categorical(np.where(kind == "", None, kind))
+    kind = kind.rename_categories(kind.categories.astype(object))
+    names = pd.Index([f"c{i}" for i in range(len(frame))], dtype=object)
+    cells = anndata.AnnData(frame.to_numpy(), obs=pd.DataFrame({"kind": kind}, names))
+    cells.var_names = pd.Index(list(frame.columns), dtype=object)
+    cells.write_h5ad(path / "t.h5ad")
+    return [path / "t.h5ad", "--class", "kind"]
+
+
+FORMS = [
+    as_labels,
+    as_words,
+    as_one_label,
+    as_class,
+    as_found_class,
+    as_digits,
+    as_tags,
+    as_extra_tags,
+    as_json_tags,
+    as_parquet_lists,
+    as_candidates,
+    as_text,
+    as_excel,
+    as_semicolons,
+    as_latin,
+    as_tsv,
+    as_feather,
+    as_lines,
+    as_stdin,
+    as_label_studio,
+    as_doccano,
+    as_anndata,
+]
+
+
+def run(command, arguments, folder, *more):
+    """Run a command on a table; the folder it wrote to."""
+    arguments = [str(argument) for argument in arguments]
+    if command not in ("predict", "clean") and "--noise" in arguments:
+        place = arguments.index("--noise")
+        del arguments[place : place + 2]
+    more = [*QUICK.get(command, ()), *more]
+    if "--candidates" in arguments:
+        more = [word for word in more if word not in ("--members", "fast")]
+    out = folder / command
+    goal = out / "predictions.csv" if command == "predict" else out
+    assert main([command, *arguments, *more, "-o", str(goal)]) == 0
+    return out
+
+
+@pytest.mark.filterwarnings("ignore:.*infer_string:DeprecationWarning")
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: form.__name__[3:])
+def test_every_form_through_every_command(form, command, home, tmp_path, monkeypatch):
+    arguments = form(tmp_path, home)
+    if arguments[0] == "-":
+        content = (tmp_path / "t.csv").read_bytes()
+        stdin = type("Stdin", (), {"buffer": io.BytesIO(content)})
+        monkeypatch.setattr(sys, "stdin", stdin)
+    out = run(command, arguments, tmp_path)
+    for name in MADE[command]:
+        assert (out / name).stat().st_size > 0
+    if command == "predict":
+        table = pd.read_csv(out / "predictions.csv", keep_default_na=False)
+        assert table["row"].tolist() == list(range(1, len(table) + 1))
+        assert (table["filled"] != "").sum() >= len(table) // 8
+        shares = table.filter(like=": probability").to_numpy()
+        assert ((shares >= 0) & (shares <= 1)).all()
+
+
+# The same numbers as Python
+
+
+def test_predict_and_clean_say_what_python_says(home, tmp_path):
+    for form in (as_class, as_tags):
+        folder = tmp_path / form.__name__
+        folder.mkdir()
+        path, option, column = form(folder, home)
+        options = {option[2:].replace("class", "class_"): column}
+        table = read_table(path, **options)
+        X, y = table.features, table.y
+        model = MurkyClassifier(members="fast", random_state=0, n_jobs=-1).fit(X, y)
+        out = run("predict", [path, option, column], folder)
+        written = pd.read_csv(out / "predictions.csv")
+        blank = ~table.labels.labeled
+        found = written.filter(like=": probability").to_numpy()[blank]
+        np.testing.assert_allclose(found, model.predict_proba(X[blank]), rtol=1e-5)
+        audit = LabelAudit(random_state=0)
+        with pytest.warns(UserWarning) if form is as_class else _nothing():
+            audit.fit(X, y)
+        out = run("clean", [path, option, column], folder)
+        suspects = pd.read_csv(out / "suspects.csv")
+        place = {str(name): j for j, name in enumerate(audit.classes_)}
+        columns = [place[str(name)] for name in suspects["label"]]
+        scores = audit.scores_[suspects["row"] - 1, columns]
+        np.testing.assert_allclose(suspects["score"], scores, rtol=1e-5)
+        reducer = NMLSDR(n_jobs=-1)
+        Z = StandardScaler().fit_transform(X)
+        out = run("reduce", [path, option, column], folder)
+        embedding = pd.read_csv(out / "embedding.csv").filter(like="component_")
+        expected = reducer.fit(Z, y).transform(Z)
+        np.testing.assert_allclose(embedding, expected, rtol=1e-4, atol=1e-5)
+
+
+class _nothing:
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        return False
+
+
+def test_candidates_say_what_python_says(home, tmp_path):
+    path, _, column = as_candidates(tmp_path, home)
+    table = read_table(path, candidates=column)
+    X = StandardScaler().fit_transform(table.features)
+    model = IPAL().fit(X, table.y.to_numpy())
+    out = run("predict", [path, "--candidates", column], tmp_path)
+    written = pd.read_csv(out / "predictions.csv", dtype={"predicted": str})
+    expected = table.labels.classes[model.predict(X).astype(int)]
+    assert written["predicted"].tolist() == expected.tolist()
+    out = run("clean", [path, "--candidates", column], tmp_path)
+    suspects = pd.read_csv(out / "suspects.csv")
+    sizes = table.labels.values.sum(axis=1)
+    assert len(suspects) == (sizes[sizes > 0] - 1).sum()
+    cleaned = read_table(out / "cleaned.csv", candidates=column)
+    assert (cleaned.labels.values.sum(axis=1) >= (sizes > 0)).all()
+
+
+def test_one_number_of_suspects(tmp_path, home):
+    arguments = as_labels(tmp_path, home)
+    clean = json.loads((run("clean", arguments, tmp_path) / "summary.json").read_text())
+    out = run("map", arguments, tmp_path)
+    drawn = json.loads((out / "summary.json").read_text())
+    assert drawn["listed"] == sum(clean["listed"].values())
+    assert drawn["expected_wrong"] == clean["expected_wrong"]
+
+
+# Back to where it came from
+
+
+@pytest.mark.filterwarnings("ignore:.*infer_string:DeprecationWarning")
+@pytest.mark.parametrize(
+    ("form", "ending"),
+    [
+        (as_label_studio, ".json"),
+        (as_doccano, ".jsonl"),
+        (as_anndata, ".h5ad"),
+        (as_excel, ".xlsx"),
+    ],
+)
+def test_blanks_are_filled_in_the_same_format(form, ending, home, tmp_path):
+    path, *options = form(tmp_path, home)
+    goal = tmp_path / f"filled{ending}"
+    command = ["predict", str(path), *options, "--members", "fast", "-o", str(goal)]
+    assert main(command) == 0
+    reading = {"class_": options[1]} if options else {}
+    before = read_table(path, **reading)
+    if ending == ".json":
+        tasks = json.loads(goal.read_text())
+        filled = ["predictions" in task for task in tasks]
+        assert filled == (~before.labels.labeled).tolist()
+        return
+    after = read_table(goal, **reading)
+    assert after.labels.labeled.all()
+    known = before.labels.labeled
+    assert (after.y[known] == before.y[known]).all()
+
+
+# Words
+
+
+def test_help_and_refusals(tmp_path, capsys, home):
+    assert main([]) in (0, 2)
+    assert "describe" in capsys.readouterr().out
+    assert main(["clean", "--help"]) == 0
+    text = capsys.readouterr().out
+    for panel in ("Which labels", "Which columns", "How the file is written"):
+        assert panel in text
+    path, *_ = as_class(tmp_path, home)
+    for command in COMMANDS:
+        out = str(tmp_path / command / "o.csv")
+        assert main([command, str(path), "-o", out]) == 2
+        error = capsys.readouterr().err
+        assert f"{path} --class species`" in error and error.count("\n") == 1
+    twice = ["--class", "species", "--tags", "species"]
+    assert main(["describe", str(path), *twice]) == 2
+    assert "--class and --tags say two different things" in capsys.readouterr().err
+
+
+def test_describe(tmp_path, capsys, home):
+    path, *options = as_text(tmp_path, home)
+    assert main(["describe", str(path), *options]) == 0
+    text = capsys.readouterr().out
+    for line in ("id: id, names the row", "note: text (30 features)", "kind: label"):
+        assert line in text
+    assert "10 rows without any" in text and "setosa" in text
+
+
+def test_lists_by_comma_or_repetition(tmp_path, home, capsys):
+    path, *options = as_class(tmp_path, home)
+    texts = []
+    for drop in (["--drop", "x0,x1"], ["--drop", "x0", "--drop", "x1"]):
+        assert main(["describe", str(path), *options, *drop]) == 0
+        texts.append(capsys.readouterr().out)
+    assert texts[0] == texts[1] and "x1: left out, as you said" in texts[0]
+
+
+def test_missing_packages_are_found_before_the_work(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("demurk.cli._input.find_spec", lambda name: None)
+    assert main(["clean", "t.xlsx", "-o", str(tmp_path / "out")]) == 2
+    assert "pip install demurk[" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()

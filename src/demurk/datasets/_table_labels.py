@@ -1,0 +1,406 @@
+"""Labels of a table: which columns hold them, and what their cells mean."""
+
+# Authors: The demurk developers
+# SPDX-License-Identifier: BSD-3-Clause
+
+import json
+import re
+from dataclasses import dataclass
+from numbers import Integral
+
+import numpy as np
+
+from demurk.datasets._files import MISSING, check_known
+from demurk.datasets._table_cells import LISTS, CellError, as_words, holds_lists
+from demurk.labels import LabelData, check_labels, labels_from_sets
+
+PREFIX = "label:"
+CLASS_NAMES = ("class", "label", "target", "y", "category")
+TAG_NAMES = ("labels", "tags", "label")
+TAG_SEPARATORS = ("|", ";", ",", "/")
+TRUE = frozenset({"1", "1.0", "true", "t", "yes", "y"})
+FALSE = frozenset({"0", "0.0", "false", "f", "no", "n"})
+UNKNOWN = MISSING | {"-1", "-1.0"}
+# A class should have a few samples; a column of measurements has none twice.
+MANY_CLASSES = 50
+FEW_NUMBERS = 10
+
+
+@dataclass(frozen=True)
+class LabelForm:
+    """How the labels stand in a table.
+
+    Parameters
+    ----------
+    form : {"labels", "class", "tags", "candidates", "none"}
+        A column of 0 and 1 per label; one column of classes; one column of tags; one
+        column of candidates, of which one is true; no labels.
+    columns : tuple of str
+        The columns.
+    sep : str or None
+        What separates tags or candidates; None for lists.
+    none : str
+        The word for "no tag at all".
+    noise : str or None
+        "extra" if some of the tags may be wrong.
+    empty_list : {"no tag", "unlabelled"}
+        What an empty list means.
+
+    Examples
+    --------
+    >>> from demurk.datasets import LabelForm
+    >>> print(LabelForm("class", ("species",)))
+    --class species
+    """
+
+    form: str
+    columns: tuple = ()
+    sep: str | None = None
+    none: str = "none"
+    noise: str | None = None
+    empty_list: str = "no tag"
+
+    def __str__(self):
+        return f"--{self.form} {_quoted(','.join(self.columns))}"
+
+    @property
+    def kind(self):
+        """Kind of :class:`~demurk.labels.LabelData`."""
+        if self.form == "candidates":
+            return "candidates"
+        return EXTRA if self.noise == "extra" else "labels"
+
+
+EXTRA = "extra"
+
+
+def _quoted(text):
+    return f"'{text}'" if re.search(r"[\s|;&()]", text) else text
+
+
+# Finding
+
+
+def find_form(frame, name, labels=None, class_=None, tags=None, candidates=None):
+    """Which columns hold labels in which form; an error that names the choices."""
+    said = {
+        "--labels": labels,
+        "--class": class_,
+        "--tags": tags,
+        "--candidates": candidates,
+    }
+    said = {option: value for option, value in said.items() if value is not None}
+    if len(said) > 1:
+        raise ValueError(
+            f"{' and '.join(said)} say two different things about the labels of "
+            f"{name}; give one of them."
+        )
+    columns = [str(column) for column in frame.columns]
+    if not said:
+        return _found_form(frame, columns, name)
+    option, value = said.popitem()
+    if option == "--labels":
+        return LabelForm("labels", tuple(_named_labels(value, columns, name)))
+    check_known([value], columns, option, name)
+    return LabelForm(option[2:], (value,))
+
+
+def _named_labels(labels, columns, name):
+    """Columns of `--labels`: names, a number at the end, or a prefix."""
+    if isinstance(labels, Integral) and not isinstance(labels, bool):
+        if not 0 <= labels < len(columns):
+            raise ValueError(
+                f"{name} cannot have {labels} labels among its {len(columns)} columns."
+            )
+        return columns[len(columns) - labels :]
+    wanted = [labels] if isinstance(labels, str) else [str(label) for label in labels]
+    if len(wanted) == 1 and wanted[0] not in columns:
+        found = [column for column in columns if column.startswith(wanted[0])]
+        if found and wanted[0]:
+            return found
+    check_known(wanted, columns, "--labels", name)
+    known = set(wanted)
+    return [column for column in columns if column in known]
+
+
+def _found_form(frame, columns, name):
+    """The form that nobody has to say."""
+    _refuse_annotators(columns, name)
+    prefixed = [c for c in columns if c.startswith(PREFIX) and len(c) > len(PREFIX)]
+    called = [c for c in columns if c.strip().lower() in CLASS_NAMES]
+    lists = [c for c in columns if c.lower() in TAG_NAMES and holds_lists(frame[c])]
+    called = [c for c in called if c not in lists]
+    ways = [LabelForm("labels", (PREFIX,))] if prefixed else []
+    ways += [LabelForm("class", (c,)) for c in called]
+    ways += [_list_form(frame[c]) for c in lists]
+    if len(ways) > 1:
+        raise ValueError(
+            f"{name} could mean more than one thing by its labels: say which with "
+            f"{_either(ways)}."
+        )
+    if prefixed:
+        return LabelForm("labels", tuple(prefixed))
+    if ways:
+        return ways[0]
+    raise ValueError(no_labels(frame, name))
+
+
+def _list_form(cells):
+    """Classes where no list has two members, as annotation tools write them."""
+    single = all(len(cell) < 2 for cell in cells if isinstance(cell, LISTS))
+    return LabelForm("class" if single else "tags", (str(cells.name),))
+
+
+def _either(ways):
+    return " or ".join(str(way) for way in ways)
+
+
+def _refuse_annotators(columns, name):
+    stems = tuple(f"{word}@" for word in CLASS_NAMES)
+    people = [
+        c
+        for c in columns
+        if c.lower().startswith(stems) or (c.startswith(PREFIX) and "@" in c)
+    ]
+    if len(people) > 1:
+        raise ValueError(
+            f"{name} has the labels of several annotators ({people[0]!r}, "
+            f"{people[1]!r}), which cannot be weighed yet; take those of one with "
+            f"--{'labels' if people[0].startswith(PREFIX) else 'class'} "
+            f"{_quoted(people[0])} and leave out the others with --drop."
+        )
+
+
+def no_labels(frame, name):
+    """What to say where no column is known to hold labels."""
+    truths, words, lists = [], [], []
+    for j, column in enumerate(map(str, frame.columns)):
+        cells = frame.iloc[:2000, j]
+        if holds_lists(cells):
+            lists.append(column)
+            continue
+        distinct = {word for word in as_words(cells) if word.lower() not in UNKNOWN}
+        plain = {word.lower() for word in distinct}
+        if distinct and plain <= TRUE | FALSE:
+            truths.append(column)
+        elif _few(distinct, len(cells)):
+            words.append(column)
+        elif any("|" in w or ";" in w for w in distinct):
+            lists.append(column)
+    ways = [LabelForm("labels", tuple(truths[-8:]))] if truths else []
+    ways += [LabelForm("class", (column,)) for column in words[-4:]]
+    ways += [LabelForm("tags", (column,)) for column in lists[-2:]]
+    first = f"{name} does not say which column holds the labels"
+    if not ways:
+        return (
+            f"{first}, and none looks like one; name it with --labels, --class, --tags "
+            "or --candidates."
+        )
+    commands = [f"demurk COMMAND {_quoted(name)} {way}" for way in ways]
+    return f"{first}: try `{'`, `'.join(commands)}`."
+
+
+def _few(distinct, n_rows):
+    """Whether these may be the classes of so many rows."""
+    if len(distinct) < 2 or len(distinct) > min(MANY_CLASSES, max(2, n_rows // 3)):
+        return False
+    return all(map(_is_whole, distinct)) or not all(map(_is_number, distinct))
+
+
+# Reading
+
+
+def read_labels(frame, form, name):
+    """The labels as `LabelData`, the form with what was found out, and a warning."""
+    if form.form == "none" or not form.columns:
+        return None, form
+    if form.form == "labels":
+        return _truths(frame, form, name), form
+    cells = frame[form.columns[0]]
+    if form.form == "class":
+        return _classes(cells, form, name), form
+    return _sets(cells, form, name)
+
+
+def label_names(form):
+    """How the labels of label columns are called: without the prefix."""
+    if all(c.startswith(PREFIX) and len(c) > len(PREFIX) for c in form.columns):
+        return [column.removeprefix(PREFIX) for column in form.columns]
+    return list(form.columns)
+
+
+def _truths(frame, form, name):
+    values = np.empty((len(frame), len(form.columns)))
+    for j, column in enumerate(form.columns):
+        values[:, j] = truth(frame[column], column)
+    observed = values >= 0
+    if not observed.any():
+        raise ValueError(
+            f"{name} has no labelled row: all cells of {form} are empty; fill in some."
+        )
+    names = np.array(label_names(form), dtype=object)
+    return LabelData((values > 0).astype(float), observed, names, form.kind, False)
+
+
+def truth(cells, column):
+    """A label column as 1, 0 and -1 for not observed."""
+    if cells.dtype.kind in "biuf":
+        values = cells.to_numpy(dtype=np.float64, na_value=-1)
+        values = np.where(np.isnan(values), -1, values)
+        wrong = np.flatnonzero(~np.isin(values, (-1, 0, 1)))
+        if wrong.size:
+            raise _no_truth(column, int(wrong[0]), cells.iloc[wrong[0]])
+        return values
+    words = as_words(cells)
+    known, codes = np.unique(words.astype(str), return_inverse=True)
+    meaning = np.full(len(known), 9.0)
+    for k, word in enumerate(known):
+        plain = word.lower()
+        meaning[k] = 1 if plain in TRUE else 0 if plain in FALSE else 9
+        if plain in UNKNOWN:
+            meaning[k] = -1
+    values = meaning[codes]
+    wrong = np.flatnonzero(values == 9)
+    if wrong.size:
+        raise _no_truth(column, int(wrong[0]), words[wrong[0]])
+    return values
+
+
+def _no_truth(column, row, cell):
+    return CellError(
+        column,
+        row,
+        f"holds {str(cell)[:40]!r}, but a label is 0, 1 or empty (yes, no, true, "
+        f"false); if it is a column of classes, say --class {_quoted(column)}, or "
+        f"--tags {_quoted(column)} for tags.",
+    )
+
+
+def _classes(cells, form, name):
+    words = as_words(_unwrapped(cells, form))
+    gone = np.array([word.lower() in MISSING for word in words])
+    known = set(words[~gone])
+    whole = all(map(_is_whole, known))
+    # -1 is an unlabelled sample, unless the classes are just 1 and -1.
+    signed = {word.partition(".")[0] for word in known} == {"-1", "1"}
+    if not known:
+        raise ValueError(
+            f"{name} has no labelled row: all cells of {form} are empty; fill in some."
+        )
+    _check_classes(known, len(words), form, name)
+    if whole and not signed:
+        y = np.array([-1 if g else int(float(w)) for w, g in zip(words, gone)])
+        if not (y != -1).any():
+            raise ValueError(f"{name} has no labelled row: {form} holds only -1.")
+        return check_labels(y, kind=form.kind)
+    return check_labels(np.where(gone, None, words), kind=form.kind)
+
+
+def _unwrapped(cells, form):
+    """Lists of one class as this class."""
+    if not holds_lists(cells):
+        return cells
+    lists = cells.map(lambda cell: cell if isinstance(cell, LISTS) else [cell])
+    for row, members in enumerate(lists):
+        if len(members) > 1:
+            raise CellError(
+                form.columns[0],
+                row,
+                f"holds {len(members)} labels; say --tags {_quoted(form.columns[0])}.",
+            )
+    return lists.map(lambda members: members[0] if len(members) else None)
+
+
+def _check_classes(known, n_rows, form, name):
+    """Refuse what cannot be a column of classes."""
+    n_known = len(known)
+    measured = n_known > FEW_NUMBERS and all(map(_is_number, known))
+    measured = measured and not all(map(_is_whole, known))
+    if measured or (n_known > max(MANY_CLASSES, n_rows // 3) and n_rows > 5):
+        raise ValueError(
+            f"{form} names a column with {n_known} different values in {n_rows} rows "
+            f"of {name}, which cannot be classes; name a column whose values recur."
+        )
+
+
+def _is_number(word):
+    return re.fullmatch(r"[-+]?\d*[.,]?\d+([eE][-+]?\d+)?", word) is not None
+
+
+def _is_whole(word):
+    return re.fullmatch(r"-?(0|[1-9]\d{0,14})(\.0+)?", word) is not None
+
+
+def _sets(cells, form, name):
+    """Tags or candidates."""
+    sets, form = cell_sets(cells, form)
+    if not any(sets):
+        raise ValueError(
+            f"{name} has no labelled row: no cell of {form} holds a "
+            f"{form.form.removesuffix('s')}; fill in some."
+        )
+    if form.form == "candidates":
+        for row, members in enumerate(sets):
+            if members is not None and not members:
+                raise CellError(
+                    form.columns[0],
+                    row,
+                    "has no candidate; empty the cell if nothing is known.",
+                )
+    Y, classes = labels_from_sets(sets)
+    values, observed = (Y == 1).astype(float), Y >= 0
+    return LabelData(values, observed, classes, form.kind, False), form
+
+
+def cell_sets(cells, form):
+    """Members of each cell (None where unlabelled), and the form with its separator."""
+    if holds_lists(cells):
+        return [_listed(cell, form) for cell in cells], form
+    words = as_words(cells)
+    sep = form.sep or tag_separator(words, form.form)
+    form = LabelForm(
+        form.form, form.columns, sep, form.none, form.noise, form.empty_list
+    )
+    return [_split(word, row, form) for row, word in enumerate(words)], form
+
+
+def _listed(cell, form):
+    if cell is None or (isinstance(cell, float) and cell != cell):
+        return None
+    members = [str(member) for member in cell]
+    return members or ([] if form.empty_list == "no tag" else None)
+
+
+def _split(word, row, form):
+    if word.startswith("["):
+        return _json_list(word, row, form)
+    if word.lower() == form.none.lower():
+        return []
+    if word.lower() in MISSING - {form.none.lower()}:
+        return None
+    members = (part.strip() for part in word.split(form.sep))
+    return list(dict.fromkeys(member for member in members if member))
+
+
+def _json_list(word, row, form):
+    try:
+        members = json.loads(word)
+    except ValueError:
+        try:  # Python's own spelling of a list of words
+            members = json.loads(word.replace("'", '"'))
+        except ValueError:
+            members = None
+    if not isinstance(members, list):
+        raise CellError(
+            form.columns[0],
+            row,
+            f'holds {word[:40]!r}, which is no JSON list; write ["a", "b"].',
+        )
+    return _listed(members, form)
+
+
+def tag_separator(words, form="tags"):
+    """The mark that cuts the most cells, the likely ones first."""
+    counts = {mark: sum(mark in word for word in words) for mark in TAG_SEPARATORS}
+    best = max(TAG_SEPARATORS, key=lambda mark: counts[mark])
+    return best if counts[best] else (";" if form == "tags" else "|")

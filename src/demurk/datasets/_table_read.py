@@ -1,0 +1,312 @@
+"""Reading tables in all formats that people keep them in."""
+
+# Authors: The demurk developers
+# SPDX-License-Identifier: BSD-3-Clause
+
+import io
+from pathlib import Path
+
+import numpy as np
+
+from demurk.datasets._files import check_data, existing_file
+from demurk.datasets._table import Table, table_from_bunch
+from demurk.datasets._table_cells import as_words
+from demurk.datasets._table_source import Source
+from demurk.datasets._table_text import has_column, read_bytes, read_text, sniff
+from demurk.utils._optional import import_optional
+
+TEXT = (".csv", ".tsv", ".dat", ".tab")
+PARQUET = (".parquet", ".pq")
+FEATHER = (".feather", ".arrow")
+EXCEL = (".xlsx", ".xlsm")
+JSON = (".json", ".jsonl", ".ndjson")
+TABLES = (*TEXT, *PARQUET, *FEATHER, *EXCEL, *JSON, ".h5ad")
+
+
+def is_table(path):
+    """Whether a name announces a table, and not one of the formats of numbers."""
+    return str(path) == "-" or Path(path).name.lower().removesuffix(".gz").endswith(
+        TABLES
+    )
+
+
+def read_table(
+    path,
+    *,
+    labels=None,
+    class_=None,
+    tags=None,
+    candidates=None,
+    tag_sep=None,
+    none="none",
+    noise=None,
+    drop=(),
+    keep=(),
+    text=(),
+    categorical=(),
+    image=(),
+    features=None,
+    key=None,
+    sep=None,
+    decimal=None,
+    encoding=None,
+    header=True,
+):
+    """Read a table with one row per sample: its cells, features and labels.
+
+    Parameters
+    ----------
+    path : str or path
+        The file: delimited text (`.csv`, `.tsv`, `.dat`; with `.gz` too), `.parquet`,
+        `.feather`, `.arrow`, `.xlsx`, JSON lines (`.jsonl`; doccano's too), `.json` (a
+        list of records, or tasks of Label Studio), `.h5ad`, or "-" for the standard
+        input. Other formats are read by :func:`read_dataset`.
+    labels : list of str, int or str, default=None
+        Columns of 0 and 1, a label each: their names, the number of columns at the end,
+        or the prefix that marks them. `label:` is found by itself and cut off the
+        names. 0 reads a table without labels.
+    class_ : str, default=None
+        A column of classes, words or whole numbers. A single column called class,
+        label, target, y or category is found by itself.
+    tags : str, default=None
+        A column with several labels per cell: "dog;dry", a JSON list, a Parquet list.
+    candidates : str, default=None
+        A column with candidates, "cat|lynx", of which one is true.
+    tag_sep : str, default=None
+        What separates tags or candidates; None looks at the cells.
+    none : str, default="none"
+        The word in a cell of tags that says that there is none; "[]" says it too.
+    noise : {"extra"}, default=None
+        With `tags`, that some of those given are wrong.
+    drop, keep, text, categorical : list of str, default=()
+        Corrections of what columns are taken for, see :func:`table_features`. The
+        columns in `text` are also what a row is called on pages.
+    image : list of str, default=()
+        Columns with paths of pictures, shown on pages.
+    features : str or path, default=None
+        Features of the rows, such as embeddings: `.npy`, `.npz`, or a table; in the
+        order of the rows, or joined by `key`. They take the place of the table's own
+        columns, except for those in `keep` and `categorical`. For `.h5ad`, a key of
+        `obsm` in place of `X`.
+    key : str, default=None
+        Column that `features` (a table) shares with this one.
+    sep, decimal, encoding : str, default=None
+        How a text file is written; None looks at it.
+    header : bool, default=True
+        Whether the first line of a text file holds the names. Without it, they are x0,
+        x1, and so on.
+
+    Returns
+    -------
+    table : Table
+        Cells, features, labels.
+
+    See Also
+    --------
+    table_features : The transformer that makes the features.
+    read_dataset : Reads any format into arrays.
+
+    Notes
+    -----
+    In label columns, 1, yes, true and 0, no, false are known; -1, an empty cell, `?`
+    and `NA` mean not observed. Anything else is an error that names the line and the
+    column. Every cell is parsed once.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from demurk.datasets import read_table
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "songs.csv")
+    ...     _ = file.write_text("tempo;label:happy;label:sad\\n120,5;1;0\\n85;0;\\n")
+    ...     songs = read_table(file)
+    >>> songs.features.ravel().tolist(), songs.labels.classes.tolist()
+    ([120.5, 85.0], ['happy', 'sad'])
+    """
+    if not is_table(path):
+        return _from_dataset(path, labels, class_)
+    if labels == 0 and not isinstance(labels, str):
+        labels = []
+    cells = (tags is not None or candidates is not None) and tag_sep is None
+    frame, given, source = read_cells(
+        path, sep, decimal, encoding, header, features, tags or candidates
+    )
+    if cells and sep is not None and source.dialect.sep != sep:
+        tag_sep = sep
+    options = {
+        "drop": drop,
+        "keep": keep,
+        "text": text,
+        "categorical": categorical,
+        "image": image,
+    }
+    table = Table(
+        frame,
+        labels=labels,
+        class_=class_,
+        tags=tags,
+        candidates=candidates,
+        options={name: _listed(value) for name, value in options.items()},
+        given=given,
+        source=source,
+        sep=tag_sep,
+        none=none,
+        noise=noise,
+        empty_list="unlabelled" if source.format == "doccano" else None,
+    )
+    if features is not None and source.format != "anndata":
+        table._given = joined_features(table, features, key)
+    return table
+
+
+def _listed(names):
+    return [names] if isinstance(names, str) else [str(name) for name in names]
+
+
+def _from_dataset(path, labels, class_):
+    from demurk.datasets._read import read_dataset
+
+    options = {} if labels is None else {"n_labels": labels}
+    if class_ is not None:
+        options["target"] = class_
+    return table_from_bunch(read_dataset(path, **options), path)
+
+
+def read_cells(path, sep, decimal, encoding, header, features, wanted=None):
+    """The cells of a file, features that stand beside them, and where it came from."""
+    name = str(path)
+    plain = Path(name).name.lower().removesuffix(".gz")
+    if name != "-":
+        existing_file(path)
+    if plain.endswith(".h5ad"):
+        from demurk.datasets._anndata import read_anndata
+
+        frame, given, extra = read_anndata(path, features)
+        return frame, given, Source(name, "anndata", extra=extra)
+    if plain.endswith((*PARQUET, *FEATHER, *EXCEL)):
+        return _typed(path, plain), None, Source(name, "typed")
+    data = read_bytes(name)
+    if name == "-" and data[:4] == b"PAR1":
+        return _typed(io.BytesIO(data), ".parquet"), None, Source("-", "typed")
+    if plain.endswith(JSON) or (name == "-" and data.lstrip()[:1] in (b"[", b"{")):
+        from demurk.datasets._table_json import read_json
+
+        frame, format, extra = read_json(data, name)
+        return frame, None, Source(name, format, extra=extra)
+    dialect = sniff(
+        data, name, sep=sep, decimal=decimal, encoding=encoding, header=header
+    )
+    if sep and wanted and header and not has_column(data, dialect, wanted):
+        # `--sep` may have meant the cells of tags, for the file does not use it.
+        dialect = sniff(data, name, decimal=decimal, encoding=encoding)
+    frame = read_text(data, dialect, name)
+    kept = data if name == "-" else None
+    return frame, None, Source(name, "text", dialect, kept)
+
+
+def _typed(path, plain):
+    """A frame from a format that knows types."""
+    pd = import_optional("pandas", "tables")
+    if plain.endswith(EXCEL):
+        import_optional("openpyxl", "tables")
+    else:
+        import_optional("pyarrow", "tables")
+    try:
+        if plain.endswith(PARQUET):
+            frame = pd.read_parquet(path)
+        elif plain.endswith(FEATHER):
+            frame = pd.read_feather(path)
+        else:
+            frame = pd.read_excel(path, keep_default_na=False, na_values=[""])
+    except Exception as error:  # pyarrow and openpyxl raise their own kinds
+        what = "n Excel" if plain.endswith(EXCEL) else " Parquet or Feather"
+        raise ValueError(
+            f"{path} cannot be read as a{what} file ({error}); write it anew."
+        ) from error
+    if not len(frame) or not frame.shape[1]:
+        raise ValueError(f"{path} has no rows or no columns.")
+    frame.columns = [str(name) for name in frame.columns]
+    return frame
+
+
+# Features from elsewhere
+
+
+def joined_features(table, features, key):
+    """Features and names from a file, in the order of the table's rows."""
+    values, names, keys = _feature_file(features, key)
+    if key is None:
+        if values.shape[0] != len(table):
+            raise ValueError(
+                f"{features} has {values.shape[0]} rows, but {table.source.path} has "
+                f"{len(table)}; give one per row, or join them with --key."
+            )
+        return check_data(values, features), names
+    if key not in table.frame.columns:
+        raise ValueError(
+            f"{table.source.path} has no column {key!r} named in --key; its columns "
+            f"are {', '.join(map(repr, table.frame.columns[:8]))}."
+        )
+    place = {}
+    for row, word in enumerate(keys):
+        if place.setdefault(word, row) != row:
+            raise ValueError(f"{features} has two rows with {key} = {word!r}.")
+    order = np.empty(len(table), dtype=np.intp)
+    for row, word in enumerate(as_words(table.frame[key])):
+        if word not in place:
+            raise ValueError(
+                f"{table.source.place(row)}: {features} has no row with {key} = "
+                f"{word!r}."
+            )
+        order[row] = place[word]
+    return check_data(values[order], features), names
+
+
+def _feature_file(path, key):
+    """Values, names and, with a key, its words."""
+    existing_file(path)
+    plain = Path(path).name.lower()
+    if plain.endswith((".npy", ".npz")):
+        try:
+            loaded = np.load(path, allow_pickle=False)
+        except ValueError as error:
+            raise ValueError(
+                f"{path} cannot be read as an array ({error}); write it with "
+                "numpy.save."
+            ) from error
+        keys = None
+        if plain.endswith(".npz"):
+            values, keys = _from_npz(loaded, path, key)
+        else:
+            values = loaded
+            if key is not None:
+                raise ValueError(
+                    f"{path} has no column {key!r} for --key; give the rows in the "
+                    "order of the table and leave out --key."
+                )
+        if values.ndim != 2 or values.dtype.kind not in "biuf":
+            raise ValueError(
+                f"{path} holds an array of shape {values.shape}; give one row per "
+                "sample and one column per feature."
+            )
+        return values, [f"f{j}" for j in range(values.shape[1])], keys
+    other = read_table(path, labels=0, drop=[] if key is None else [key])
+    keys = None
+    if key is not None:
+        keys = as_words(other.frame[key])
+    return other.features, other.feature_names, keys
+
+
+def _from_npz(loaded, path, key):
+    names = [name for name in loaded.files if name != key]
+    found = [name for name in ("X", "data", "features", "embeddings") if name in names]
+    found = found or [name for name in names if loaded[name].ndim == 2]
+    if not found or (key is not None and key not in loaded.files):
+        raise ValueError(
+            f"{path} holds {', '.join(loaded.files)}; it needs a matrix X"
+            + (f" and the keys {key!r}." if key is not None else ".")
+        )
+    keys = None
+    if key is not None:
+        keys = [str(word) for word in loaded[key].tolist()]
+    return loaded[found[0]], keys
