@@ -282,14 +282,15 @@ def _encode_features(codes, attributes, features, tables):
             names.append(attribute.name)
         owners += [j] * blocks[-1].shape[1]
     order = np.argsort(owners, kind="stable")
+    data = blocks[0]
     if sparse.issparse(codes):
-        data = sparse.hstack([sparse.csc_array(b) for b in blocks], format="csc")
-        data = sparse.csr_array(data[:, order])
+        if expanded:
+            blocks = [sparse.csc_array(block) for block in blocks]
+            data = sparse.hstack(blocks, format="csc")[:, order]
+        data = sparse.csr_array(data)
         data.eliminate_zeros()
-    else:
-        data = np.hstack(blocks) if len(blocks) > 1 else blocks[0]
-        if (np.diff(order) < 0).any():
-            data = data[:, order]
+    elif expanded:
+        data = np.hstack(blocks)[:, order]
     return data, [names[i] for i in order]
 
 

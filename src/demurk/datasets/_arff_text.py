@@ -158,8 +158,8 @@ def read_rows(lines, attributes, source):
 
     In this coding an entry absent from a sparse row is 0 for every type.
     """
-    values, columns = array("d"), array("q")
-    starts, row_lines = array("q", [0]), array("q")
+    values, columns = array("d"), array("i")
+    starts, row_lines = array("q", [0]), array("L")
     is_sparse = None
     for line in lines:
         if is_sparse is None:
@@ -176,7 +176,8 @@ def read_rows(lines, attributes, source):
             values.extend([a.code(token) for a, token in zip(owners, tokens)])
         except (KeyError, ValueError):
             raise _bad_value(owners, tokens, source) from None
-        starts.append(len(values))
+        if is_sparse:
+            starts.append(len(values))
         row_lines.append(source.line)
     if not row_lines:
         raise source.error("there is no row after @data; the file may be cut off")

@@ -9,6 +9,7 @@ import zipfile
 from operator import index
 
 import numpy as np
+from scipy import sparse
 
 from demurk.datasets._files import (
     check_data,
@@ -25,6 +26,8 @@ from demurk.datasets._files import (
 from demurk.datasets._room import bounded, check_columns, check_room
 from demurk.utils._text import one_line
 
+# Bytes of libsvm text that are read at once.
+_BLOCK = 2**20
 _PAIRS = (("X", "Y"), ("X", "y"), ("data", "target"))
 _MORE = ("candidates", "feature_names", "target_names")
 
@@ -61,17 +64,10 @@ def read_libsvm(path, *, multilabel=True, n_features=None, zero_based="auto"):
     >>> toy.target_names, toy.target.tolist()
     (['2', '7'], [[1, 1], [0, 1]])
     """
-    from sklearn.datasets import load_svmlight_file
-
     path = existing_file(path)
     try:
-        with open_bytes(path) as stream:
-            X, y = load_svmlight_file(
-                stream,
-                n_features=n_features,
-                multilabel=multilabel,
-                zero_based=zero_based,
-            )
+        X, y = _read_blocks(path, multilabel)
+        X = _shifted(X, n_features, zero_based)
     except Exception as error:  # overflow and decoding errors come up as they are
         raise ValueError(
             f"{path} cannot be read as libsvm text ({one_line(error)}); each line must "
@@ -85,19 +81,56 @@ def read_libsvm(path, *, multilabel=True, n_features=None, zero_based="auto"):
     X = check_data(X, path)
     if np.isnan(X.data).any():
         raise ValueError(f"{path} has a feature that is not a number; leave it out.")
-    if multilabel:
-        y, names = _label_sets(y, path)
-    else:
-        y, names = class_codes(y)
+    y, names = _label_sets(*y, path) if multilabel else class_codes(y)
     features = [f"x{j}" for j in range(X.shape[1])]
     return make_bunch(X, y, features, names, stem(path))
 
 
-def _label_sets(sets, path):
-    """Tuples of label numbers as an indicator matrix."""
-    sizes = [len(labels) for labels in sets]
-    flat = np.fromiter((n for labels in sets for n in labels), np.float64, sum(sizes))
-    rows = np.repeat(np.arange(len(sets)), sizes)
+def _read_blocks(path, multilabel):
+    """Features with the indices of the file, and labels, read in blocks of lines.
+
+    In blocks, because the labels of a line come as Python objects, which take 80 times
+    the space of the text. Several labels per line come as sizes of the sets and as one
+    list of all labels.
+    """
+    from sklearn.datasets import load_svmlight_file
+
+    blocks, labels, sizes = [], [np.zeros(0)], [np.zeros(0, dtype=np.int32)]
+    with open_bytes(path) as stream:
+        while lines := stream.readlines(_BLOCK):
+            text = io.BytesIO(b"".join(lines))
+            X, y = load_svmlight_file(text, multilabel=multilabel, zero_based=True)
+            blocks.append((X.data, X.indices, np.diff(X.indptr)))
+            if multilabel:
+                sizes.append(np.array([len(row) for row in y], dtype=np.int32))
+                y = np.array([label for row in y for label in row], dtype=np.float64)
+            labels.append(y)
+    if not blocks:
+        return sparse.csr_array((0, 0)), (sizes[0], labels[0])
+    data, indices, counts = (np.concatenate(part) for part in zip(*blocks))
+    starts = np.concatenate([[0], np.cumsum(counts)])
+    shape = (len(counts), int(indices.max(initial=-1)) + 1)
+    X = sparse.csr_array((data, indices, starts), shape=shape)
+    y = np.concatenate(labels)
+    return X, ((np.concatenate(sizes), y) if multilabel else y)
+
+
+def _shifted(X, n_features, zero_based):
+    """Features counted from 0."""
+    n_found = X.shape[1]
+    if zero_based is False or (zero_based == "auto" and X.indices.min(initial=1) > 0):
+        X.indices -= 1
+        n_found -= 1
+    if n_features is None:
+        n_features = max(1, n_found)
+    elif n_features < n_found:
+        raise ValueError(f"n_features is {n_features}, but the file has {n_found}")
+    return sparse.csr_array((X.data, X.indices, X.indptr), (X.shape[0], n_features))
+
+
+def _label_sets(sizes, flat, path):
+    """Sets of label numbers, given one after the other, as an indicator matrix."""
+    rows = np.repeat(np.arange(len(sizes)), sizes)
     bad = np.flatnonzero(~np.isfinite(flat))
     if len(bad):
         raise ValueError(
@@ -106,8 +139,8 @@ def _label_sets(sets, path):
     numbers, columns = np.unique(flat, return_inverse=True)
     if not len(numbers):
         raise ValueError(f"{path} has no labels; each line must start with them.")
-    check_room(len(sets) * len(numbers) // 8, path, "label matrix")
-    y = np.zeros((len(sets), len(numbers)), dtype=np.int8)
+    check_room(len(sizes) * len(numbers) // 8, path, "label matrix")
+    y = np.zeros((len(sizes), len(numbers)), dtype=np.int8)
     y[rows, columns] = 1
     return y, [number_name(float(number)) for number in numbers]
 

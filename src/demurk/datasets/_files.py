@@ -220,15 +220,13 @@ def class_codes(values, *, unlabelled=True):
 
 def _number_codes(values, unlabelled):
     """Codes and names of classes that are numbers, NaN where missing."""
-    known = ~np.isnan(values)
-    numbers, codes = np.unique(values[known], return_inverse=True)
+    missing = np.isnan(values)
+    numbers = np.unique(values[~missing] if missing.any() else values)
     if unlabelled and numbers.tolist() != [-1.0, 1.0]:
-        place = np.searchsorted(numbers, -1.0)
-        if -1.0 in numbers:
-            codes = np.where(codes == place, -1, codes - (codes > place))
-            numbers = np.delete(numbers, place)
-    target = np.full(len(values), -1, dtype=np.int64)
-    target[known] = codes
+        missing |= values == -1.0
+        numbers = numbers[numbers != -1.0]
+    target = np.searchsorted(numbers, values)
+    target[missing] = -1
     return target, [number_name(number) for number in numbers.tolist()]
 
 

@@ -72,6 +72,28 @@ def test_libsvm_defects(write, text, message):
     assert "broken.svm" in str(info.value) and str(info.value).endswith(".")
 
 
+def test_libsvm_is_read_in_blocks_as_in_one(write, monkeypatch):
+    from sklearn.datasets import load_svmlight_file
+
+    from demurk.datasets import _arrays
+
+    lines = [f"{i % 5},{i % 3 + 7} {i % 4 + 2}:{i / 7:.3f} 9:1\n" for i in range(200)]
+    path = write("".join(lines))
+    expected, sets = load_svmlight_file(str(path), multilabel=True)
+    for block in (1, 100, 10**6):
+        monkeypatch.setattr(_arrays, "_BLOCK", block)
+        toy = read_libsvm(path)
+        np.testing.assert_array_equal(toy.data.toarray(), expected.toarray())
+        found = [
+            {toy.target_names[j] for j in np.flatnonzero(row)} for row in toy.target
+        ]
+        assert found == [{f"{label:g}" for label in row} for row in sets]
+    assert read_libsvm(path, zero_based=True).data.shape == (200, 10)
+    assert read_libsvm(path, zero_based=False, n_features=12).data.shape == (200, 12)
+    with pytest.raises(ValueError, match="n_features is 5, but the file has 9"):
+        read_libsvm(path, n_features=5)
+
+
 @pytest.fixture(scope="module")
 def path(tmp_path_factory):
     return tmp_path_factory.mktemp("svm") / "file.svm"
