@@ -181,6 +181,23 @@ def test_beside():
     assert beside(["a", "a: soft"], "soft") == ["a: soft (2)", "a: soft: soft"]
 
 
+@pytest.mark.parametrize("command", FOLDERS)
+def test_one_label_column(folder, command):
+    source = make_table(folder / "one.csv", ["sea"])
+    assert run(*FOLDERS[command], source=source) == 0
+    if command == "predict":
+        table = pd.read_csv(folder / "out" / "predictions.csv")
+        assert list(table) == ["sea", "sea: probability", "sea: given"]
+        assert table["sea: given"].notna().sum() == 50
+    if command == "reduce":
+        table = pd.read_csv(folder / "out" / "labels.csv")
+        assert list(table) == ["sea", "sea: cleaned", "sea: soft"]
+    if command in ("map", "reduce"):
+        facts = json.loads((folder / "out" / "summary.json").read_text())
+        assert facts["given"] == 50 and facts["completed"] == 10
+        assert facts["overruled"] < 25
+
+
 # No cell of ours is a formula
 
 
