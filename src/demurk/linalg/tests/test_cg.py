@@ -129,6 +129,22 @@ def test_start():
     assert 0 < near < block_cg(A, B)[1]
 
 
+def test_a_first_guess_is_done_at_the_limit_and_no_earlier():
+    A, b = np.diag([1.0, 1.0]), np.array([[1.0, 1.0], [0.0, 0.0]])
+    # Residuals of 0.25, which is the limit, and of 0.25 and a little.
+    start = np.array([[0.75, 0.75 - 2.0**-20], [0.0, 0.0]])
+    solution, n_iter = block_cg(A, b[:, :1], start=start[:, :1], tol=0.25)
+    assert n_iter == 0
+    assert solution[0, 0] == 0.75
+    solution, n_iter = block_cg(A, b, start=start, tol=0.25)
+    assert n_iter == 1
+    assert_array_equal(solution[0], [0.75, 1.0])
+    # It is the norm that counts, not its square.
+    solution, n_iter = block_cg(A, b[:, 0], start=[0.99, 0.0], tol=1e-3)
+    assert n_iter == 1
+    assert_allclose(solution, [1.0, 0.0])
+
+
 def test_finished_columns_leave_the_block():
     A = spd(40, condition=1e4)
     values, vectors = np.linalg.eigh(A)

@@ -74,7 +74,8 @@ def test_confidence_step_equals_a_generic_solver(rng, weight, monkeypatch):
         assert_allclose(Y, expected, atol=1e-4)
 
 
-def test_first_turn_step_by_step(iris, monkeypatch):
+@pytest.mark.parametrize("label_weight", [1.0, 4.0])
+def test_first_turn_step_by_step(iris, label_weight, monkeypatch):
     """One turn, with the graph and the regression written out."""
     X, _, S = iris
     seen = []
@@ -86,14 +87,14 @@ def test_first_turn_step_by_step(iris, monkeypatch):
         return result
 
     monkeypatch.setattr(_plaggd, "agree", spy)
-    model = PLAGGD(n_neighbors=5, max_iter=1).fit(X, S)
+    model = PLAGGD(5, max_iter=1, label_weight=label_weight).fit(X, S)
     (W0, start, Y0, _), (W1, again, Y1, (values, weight)) = seen
     units = normalize(X)
     order = np.argsort(cdist(units, units) + 9 * np.eye(60), axis=1, kind="stable")
     near = order[:, :5]
     assert_allclose(start, S / S.sum(axis=1, keepdims=True))
     assert_allclose(again, Y0)
-    assert weight == 1
+    assert weight == 1 / label_weight
     K = np.exp(-(cdist(X, X) ** 2) / (2 * pdist(X).mean() ** 2))
     bordered = np.zeros((61, 61))
     bordered[0, 1:] = bordered[1:, 0] = 1
@@ -102,7 +103,8 @@ def test_first_turn_step_by_step(iris, monkeypatch):
     assert_allclose(values, K @ solution[1:] + solution[0], atol=1e-8)
     for i in range(0, 60, 7):
         Dx, Dy = units[i] - units[near[i]], Y0[i] - Y0[near[i]]
-        for W, G in [(W0, Dx @ Dx.T), (W1, Dx @ Dx.T + Dy @ Dy.T)]:
+        mixed = Dx @ Dx.T + label_weight * Dy @ Dy.T
+        for W, G in [(W0, Dx @ Dx.T), (W1, mixed)]:
             w = W[i, near[i]]
             assert w.sum() == pytest.approx(1)
             # Optimal on the simplex: no vertex has a smaller slope.

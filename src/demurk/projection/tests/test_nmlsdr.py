@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 from sklearn.preprocessing import StandardScaler
 
 from demurk.datasets import make_multilabel_blocks
-from demurk.labels import flip_labels, hide_rows
+from demurk.labels import check_labels, flip_labels, hide_rows
 from demurk.linalg import dependence_projection, moments_of_chunks
 from demurk.projection import MDDM, NMLSDR
 
@@ -109,3 +109,14 @@ def test_recovers_the_blocks_of_the_toy_set():
     # The first 80 of 320 features carry the classes: chance would be 25 %.
     assert share["NMLSDR"] > 0.75
     assert share["NMLSDR"] > share["MDDM"]
+
+
+def test_a_soft_label_of_one_half_is_no_label(rng):
+    X = rng.normal(size=(4, 2))
+    given = np.array([[1, 0], [0, 1], [-1, -1], [1, -1]])
+    model = NMLSDR()
+    model.label_distributions_ = np.array(
+        [[0.5, 0.5 + 1e-9], [0.5 - 1e-9, 1.0], [0.5, 0.25], [0.75, 0.5]]
+    )
+    targets = model._problem(X, check_labels(given)).targets
+    assert_array_equal(targets, [[0, 1], [0, 1], [0.5, 0.25], [1, 0.5]])

@@ -150,3 +150,14 @@ def test_completes_and_corrects_the_toy_set():
     before = (murky[seen] != toy.target[seen]).mean()
     after = (model.transduction_[seen] != toy.target[seen]).mean()
     assert after < 0.8 * before
+
+
+def test_two_neighbours_that_disagree_decide_nothing():
+    X = np.array([[0.0], [1.0], [10.0], [11.0]])
+    Y = np.array([[1, 0], [0, 1], [1, 1], [1, 1]])
+    model = NoisyLabelPropagation(2, alpha_labeled=0.0).fit(X, Y)
+    between = [[0.5]]
+    assert_array_equal(model.predict_proba(between), [[0.5, 0.5]])
+    assert_array_equal(model.predict(between), [[0, 0]])
+    tied = model._transduce(np.array([[0.5, 0.5 + 1e-9]]), np.array([True]))
+    assert_array_equal(tied, [[0, 1]])

@@ -20,5 +20,5 @@ def test_logistic_regression_without_private_names(make, monkeypatch, rng):
         assert 0 < len(features) < 12
         assert_array_equal(found[0], features)
         # Both stop at a tolerance of 1e-4, after other orders of the coordinates.
-        assert_allclose(found[1], weights, rtol=1e-3)
+        assert_allclose(found[1], weights, atol=1e-3)
         assert_allclose(found[2], intercept, atol=1e-3)
