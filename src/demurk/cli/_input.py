@@ -12,6 +12,7 @@ from demurk.cli._console import note
 from demurk.datasets import list_datasets, load_dataset, read_table
 from demurk.datasets._table import table_from_bunch
 from demurk.datasets._table_read import is_table
+from demurk.labels import LabelData
 
 __all__ = ["labels_for", "names_of", "read_input", "row_names", "samples_of", "tell"]
 
@@ -57,6 +58,7 @@ def read_input(source, *, data_home=None, **options):
             f"'{source}' is neither a file nor a known data set: check the path, or "
             "see `demurk datasets`."
         )
+    _refuse_columns(source, options)
     return table_from_bunch(load_dataset(source, data_home=data_home))
 
 
@@ -70,7 +72,8 @@ def _reading(source, options):
     if isinstance(labels, list) and len(labels) == 1:
         options["labels"] = int(labels[0]) if labels[0].isdigit() else labels[0]
     if not is_table(source):
-        known = {k: options[k] for k in ("labels", "class_") if k in options}
+        known = {k: options.pop(k) for k in ("labels", "class_") if k in options}
+        _refuse_columns(source, options)
         if isinstance(known.get("labels"), (str, list)):
             raise ValueError(
                 f"--labels is '{labels[0]}', but for {source} it must be the number of "
@@ -78,6 +81,17 @@ def _reading(source, options):
             )
         return known
     return options
+
+
+def _refuse_columns(source, options):
+    """Options about columns and cells mean nothing for other formats."""
+    for name, value in options.items():
+        if value not in (None, (), [], "", "none"):
+            option = name.rstrip("_").replace("_", "-")
+            raise ValueError(
+                f"--{option} is about the columns of a table, but {source} is none: "
+                "leave it out."
+            )
 
 
 def tell(table):
@@ -101,10 +115,10 @@ def tell(table):
 
 
 def labels_for(labels, estimator):
-    """`LabelData` in the kind that an estimator reads."""
-    tags = estimator.__sklearn_tags__().label_tags
-    kind = tags.kind if hasattr(tags, "kind") else tags.kinds[0]
-    return replace(labels, kind=kind)
+    """Labels in the kind that an estimator reads."""
+    if not isinstance(labels, LabelData):
+        return labels
+    return replace(labels, kind=estimator.__sklearn_tags__().label_tags.kind)
 
 
 def row_names(table):

@@ -10,6 +10,8 @@ from typing import Annotated
 
 import typer
 
+from demurk.datasets._table_labels import NoLabelsError
+
 __all__ = ["Force", "Source", "reads_table"]
 
 WHICH, COLUMNS, FILE = "Which labels", "Which columns", "How the file is written"
@@ -99,7 +101,12 @@ def reads_table(command):
     @functools.wraps(command)
     def wrapped(**given):
         reading = {name: given.pop(name) for name in READING}
-        return command(**given, reading=reading)
+        try:
+            return command(**given, reading=reading)
+        except NoLabelsError as error:
+            name = command.__name__.removesuffix("_command")
+            text = str(error).replace("demurk COMMAND", f"demurk {name}")
+            raise ValueError(text) from error
 
     own = [p.replace(kind=keyword) for p in own]
     wrapped.__signature__ = signature.replace(parameters=[*own, *shared])

@@ -17,6 +17,7 @@ from demurk.cli._console import say, shown_progress
 from demurk.cli._input import labels_for, read_input, row_names, tell
 from demurk.cli._output import beside, files_read, free_name, table_of, write_table
 from demurk.datasets import TableFeatures
+from demurk.datasets._table_labels import NoLabelsError
 from demurk.labels import LabelData
 from demurk.multilabel import MurkyClassifier
 from demurk.registry import get_method
@@ -110,7 +111,8 @@ def _train_and_predict(source, train, output, force, options, reading):
     with folder.writing() as place:
         io.save(Pipeline([*first, *steps.steps]), place / saved.name)
         path = place / output.name
-        _write(data.table, classifier.classes_, predicted, proba, path)
+        given = train is None
+        _write(data.table, classifier.classes_, predicted, proba, path, given)
     say(_story(classifier, data, output, saved))
 
 
@@ -168,7 +170,13 @@ def _pipeline(classifier, X):
 
 def _training(source, train, reading):
     """Rows to learn from and rows to predict."""
-    table = read_input(train or source, **reading)
+    try:
+        table = read_input(train or source, **reading)
+    except NoLabelsError as error:
+        raise NoLabelsError(
+            f"{str(error).rstrip('.')}; or name a labelled file with --train, or a "
+            "model before it."
+        ) from error
     tell(table)
     labels, X = table.labels, table.features
     if train is None:
@@ -237,7 +245,8 @@ def _use_model(path, source, output, force, reading):
     rest = model if vectorizer is None else model[1:]
     X = _new_features(table, vectorizer, getattr(rest, "n_features_in_", None))
     with atomic_path(output, force=force) as temporary:
-        _write(table, model.classes_, rest.predict(X), rest.predict_proba(X), temporary)
+        predicted, proba = rest.predict(X), rest.predict_proba(X)
+        _write(table, model.classes_, predicted, proba, temporary, given=False)
     say(f"{len(table)} predictions written to {output}")
 
 
@@ -258,9 +267,9 @@ def _predictions(steps, data):
 # Writing
 
 
-def _write(table, classes, predicted, proba, path):
+def _write(table, classes, predicted, proba, path, given):
     """The predictions, or the whole table with its blanks filled in."""
-    if path.name.lower().endswith(WHOLE) and table.labels is not None:
+    if path.name.lower().endswith(WHOLE) and given:
         _filled(table, classes, predicted, proba).to(path, scores=proba.max(axis=1))
         return
     names = [str(name) for name in classes]
@@ -271,7 +280,7 @@ def _write(table, classes, predicted, proba, path):
     else:
         columns += zip(names, predicted.T)
     columns += zip(beside(names, "probability"), proba.T)
-    if table.labels is not None:
+    if given:
         columns += _given(table, names, predicted.ndim == 1)
     write_table(table_of(columns), path)
 

@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 
 from demurk import io
 from demurk.cli._console import note, say, shown_progress
-from demurk.cli._input import labels_for, read_input, row_names, tell
+from demurk.cli._input import read_input, row_names, tell
 from demurk.cli._output import (
     beside,
     choose_neighbors,
@@ -61,13 +61,15 @@ def reduce_file(
     **reading,
 ):
     """Reduce, clean and classify a labelled data set; write everything to a folder."""
+    get_method(method, task="reduce")  # a wrong name is said before any work
     read = files_read(source, data_home=reading.get("data_home"))
     output = OutputFolder(output, FILES, read=read, force=force)
     data = read_input(source, **reading)
     tell(data)
     X = data.features
     model = _build(X, method, n_components, n_neighbors, scale)
-    _fit(model, X, data.labels)
+    with shown_progress(model):
+        model.fit(X, data.y)
     Z, cleaned = np.asarray(model[:-1].transform(X)), model[-1].transduction_
     given = np.asarray(data.y)
     summary = _summary(data, method, Z, given, cleaned)
@@ -89,16 +91,6 @@ def reduce_file(
         f"{summary['overruled']} of {summary['given']} given labels overruled.\n"
         f"Embedding, cleaned labels, picture and model are in {output.path}/"
     )
-
-
-def _fit(model, X, labels):
-    """Fit each step with the labels in the kind that it reads."""
-    with shown_progress(model):
-        for _, step in model.steps[:-1]:
-            own = hasattr(step.__sklearn_tags__(), "label_tags")
-            step.fit(X, labels_for(labels, step) if own else None)
-            X = step.transform(X)
-        model[-1].fit(X, labels_for(labels, model[-1]))
 
 
 def _missing(labels):

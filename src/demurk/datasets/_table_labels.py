@@ -26,6 +26,10 @@ MANY_CLASSES = 50
 FEW_NUMBERS = 10
 
 
+class NoLabelsError(ValueError):
+    """Nothing says which column holds the labels, or no row has any."""
+
+
 @dataclass(frozen=True)
 class LabelForm:
     """How the labels stand in a table.
@@ -142,7 +146,7 @@ def _found_form(frame, columns, name):
         return LabelForm("labels", tuple(prefixed))
     if ways:
         return ways[0]
-    raise ValueError(no_labels(frame, name))
+    raise NoLabelsError(no_labels(frame, name))
 
 
 def _list_form(cells):
@@ -235,7 +239,7 @@ def _truths(frame, form, name):
         values[:, j] = truth(frame[column], column)
     observed = values >= 0
     if not observed.any():
-        raise ValueError(
+        raise NoLabelsError(
             f"{name} has no labelled row: all cells of {form} are empty; fill in some."
         )
     names = np.array(label_names(form), dtype=object)
@@ -284,14 +288,14 @@ def _classes(cells, form, name):
     # -1 is an unlabelled sample, unless the classes are just 1 and -1.
     signed = {word.partition(".")[0] for word in known} == {"-1", "1"}
     if not known:
-        raise ValueError(
+        raise NoLabelsError(
             f"{name} has no labelled row: all cells of {form} are empty; fill in some."
         )
     _check_classes(known, len(words), form, name)
     if whole and not signed:
         y = np.array([-1 if g else int(float(w)) for w, g in zip(words, gone)])
         if not (y != -1).any():
-            raise ValueError(f"{name} has no labelled row: {form} holds only -1.")
+            raise NoLabelsError(f"{name} has no labelled row: {form} holds only -1.")
         return check_labels(y, kind=form.kind)
     return check_labels(np.where(gone, None, words), kind=form.kind)
 
@@ -335,7 +339,7 @@ def _sets(cells, form, name):
     """Tags or candidates."""
     sets, form = cell_sets(cells, form)
     if not any(sets):
-        raise ValueError(
+        raise NoLabelsError(
             f"{name} has no labelled row: no cell of {form} holds a "
             f"{form.form.removesuffix('s')}; fill in some."
         )

@@ -166,7 +166,7 @@ def _listed(names):
 def _from_dataset(path, labels, class_):
     from demurk.datasets._read import read_dataset
 
-    options = {} if labels is None else {"n_labels": labels}
+    options = {"n_labels": labels} if labels else {}
     if class_ is not None:
         options["target"] = class_
     return table_from_bunch(read_dataset(path, **options), path)

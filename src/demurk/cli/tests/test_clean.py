@@ -13,8 +13,10 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
+import demurk.cli._audit as auditing
 import demurk.cli._clean as module
-from demurk.cli._clean import FILES, UNKNOWN_REVIEW, clean_file
+from demurk.cli._audit import UNKNOWN_REVIEW
+from demurk.cli._clean import FILES, clean_file
 from demurk.labels import flip_labels
 from demurk.viz.tests.browser import open_browser
 
@@ -42,6 +44,10 @@ def make_songs(path, n_samples=400, rate=0.1, seed=0):
     return truth
 
 
+# The title is shown and no feature, the genre neither.
+SHOWN = {"text": "title", "drop": ["title", "genre"]}
+
+
 def cells(path):
     """A table as text, cell by cell."""
     return pd.read_csv(path, dtype=str, keep_default_na=False)
@@ -63,7 +69,7 @@ def audited(tmp_path_factory):
     errors = io.StringIO()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "stderr", errors)
-        clean_file(str(path), out, text="title")
+        clean_file(str(path), out, **SHOWN)
     assert path.read_bytes() == before
     return SimpleNamespace(
         path=path,
@@ -108,12 +114,12 @@ def test_wrong_labels_are_found(audited):
     suspects = audited.suspects
     columns = suspects["label"].map(NAMES.index)
     wrong = audited.given != audited.truth
-    found = wrong[suspects["row"], columns]
+    found = wrong[suspects["row"] - 1, columns]
     first = suspects["wrong_proba"].sort_values(ascending=False).index[:20]
     assert found[first].mean() > 0.8
     assert found.sum() > 0.5 * (wrong & (audited.given != -1)).sum()
     # What was not observed is no error.
-    assert (audited.given[suspects["row"], columns] == suspects["given"]).all()
+    assert (audited.given[suspects["row"] - 1, columns] == suspects["given"]).all()
 
 
 def test_suspects_come_in_two_lists_with_evidence(audited):
@@ -123,7 +129,7 @@ def test_suspects_come_in_two_lists_with_evidence(audited):
         assert set(part["given"]) == {given}
         assert part["score"].is_monotonic_decreasing
     assert suspects["reason"].str.contains("nearest rows").all()
-    assert suspects["sample"][0] == f'song "{suspects["row"][0]}", live'
+    assert suspects["sample"][0] == f'song "{suspects["row"][0] - 1}", live'
 
 
 def test_cleaned_copy_is_the_table_with_other_labels(audited):
@@ -134,7 +140,7 @@ def test_cleaned_copy_is_the_table_with_other_labels(audited):
     pd.testing.assert_frame_equal(before[rest], after[rest])
     changed = np.argwhere(read_labels(before) != read_labels(after))
     corrected = audited.suspects[audited.suspects["corrected"] == 1]
-    expected = zip(corrected["row"], corrected["label"].map(NAMES.index))
+    expected = zip(corrected["row"] - 1, corrected["label"].map(NAMES.index))
     assert sorted(map(tuple, changed)) == sorted(expected)
     assert len(changed) == audited.summary["corrected"] > 10
     assert (corrected["wrong_proba"] > 0.8).all()
@@ -146,17 +152,17 @@ def test_cleaned_copy_is_the_table_with_other_labels(audited):
 
 def test_messages_name_what_was_not_used(audited):
     lines = audited.errors.splitlines()
-    assert sum("'genre' (holds 'jazz')" in line for line in lines) == 1
-    assert not any("title" in line for line in lines)
-    assert any(line.startswith("Missing feature values") for line in lines)
+    assert sum("genre: left out, as you said" in line for line in lines) == 1
+    assert any(line.startswith("Gaps in 1 column filled") for line in lines)
     assert any(line.startswith("LabelAudit: forest (") for line in lines)
 
 
 def test_summary(audited):
     summary = audited.summary
-    assert summary["n_features"] == 4 and summary["filled_in"] == 7
+    assert summary["n_features"] == 4
     assert summary["entries"] == 1200 - 21 and summary["not_observed"] == 21
-    assert summary["left_out"] == {"genre": "holds 'jazz'"}
+    assert "genre: left out, as you said" in summary["columns"]
+    assert any("7 gaps filled with" in column for column in summary["columns"])
     assert summary["maps"] == ["NMLSDR", "PCA"]
     assert [label["label"] for label in summary["labels"]] == NAMES
     assert sum(summary["listed"].values()) == len(audited.suspects)
@@ -167,7 +173,7 @@ def test_summary(audited):
 
 
 def test_same_seed_same_files(audited, tmp_path):
-    clean_file(str(audited.path), tmp_path, text="title")
+    clean_file(str(audited.path), tmp_path, **SHOWN)
     # Bokeh numbers the parts of the page anew each time.
     for name in set(FILES) - {"audit.html"}:
         assert (tmp_path / name).read_bytes() == (audited.out / name).read_bytes()
@@ -223,18 +229,18 @@ def test_how_many_are_listed(kind, estimated, review, expected):
     wrong = np.array([[0.9, 0.8], [np.nan, 0.6], [0.8, 0.5]])
     audit = SimpleNamespace(noise_=kind, n_suspects_=9, wrong_proba_=wrong)
     given = np.array([[True, False], [False, True], [True, True]])
-    assert module._limits(audit, given, review, estimated) == expected
+    assert auditing._limits(audit, given, review, estimated) == expected
 
 
 def test_uncertain_kind_is_said(audited, tmp_path, monkeypatch, capsys):
-    class Unsure(module.LabelAudit):
+    class Unsure(auditing.LabelAudit):
         def fit(self, X, y):
             super().fit(X, y)
             self.noise_ = "uncertain"
             self.message_ = "The kind of noise cannot be told: read the lists apart."
             return self
 
-    monkeypatch.setattr(module, "LabelAudit", Unsure)
+    monkeypatch.setattr(auditing, "LabelAudit", Unsure)
     clean_file(str(audited.path), tmp_path, review=15)
     page = (tmp_path / "audit.html").read_text()
     for text in (capsys.readouterr().out, page):
@@ -254,10 +260,12 @@ def test_parquet_keeps_types(tmp_path):
     path = tmp_path / "songs.parquet"
     frame.to_parquet(path)
     before = path.read_bytes()
-    clean_file(str(path), tmp_path / "out", drop=["title"])
+    clean_file(str(path), tmp_path / "out", drop=["title", "genre"])
     assert path.read_bytes() == before
     expected = cells(io.StringIO(frame.to_csv(index=False)))
-    after = cells(tmp_path / "out" / "cleaned.csv")
+    copy = pd.read_parquet(tmp_path / "out" / "cleaned.parquet")
+    assert copy.dtypes.tolist() == frame.dtypes.tolist()
+    after = cells(io.StringIO(copy.to_csv(index=False)))
     rest = [name for name in expected if not name.startswith("label:")]
     pd.testing.assert_frame_equal(expected[rest], after[rest])
     assert set(after["label:calm <b>"]) == {"True", "False"}
@@ -265,7 +273,7 @@ def test_parquet_keeps_types(tmp_path):
     values = (after["label:calm <b>"] == "True").to_numpy()
     assert (values == truth[:, 2])[changed].mean() > 0.7 and changed.any()
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())
-    assert list(summary["left_out"]) == ["genre", "heard"]
+    assert "heard: date (4 features)" in summary["columns"]
 
 
 def test_one_class_per_sample(tmp_path):
@@ -399,12 +407,12 @@ def test_columns_that_cannot_be_features(tmp_path, capsys):
     frame.insert(3, "width", [*map(str, range(30)), "1,5", *map(str, range(29))])
     frame.to_csv(path, index=False)
     clean_file(str(path), tmp_path / "out")
-    said = "'' (has no name), 'note' (is empty), 'width' (holds '1,5')"
-    assert said in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "(no name): id, names the row" in said and "note: left out, is empty" in said
     assert cells(tmp_path / "out" / "cleaned.csv").shape == frame.shape
     clean_file(str(path), tmp_path / "used", categorical=["width"])
     summary = json.loads((tmp_path / "used" / "summary.json").read_text())
-    assert summary["n_features"] == 4 + 31 and "width" not in summary["left_out"]
+    assert summary["n_features"] == 4 + 31
 
 
 def test_page_in_a_browser_without_network(audited):
@@ -419,7 +427,7 @@ def test_page_in_a_browser_without_network(audited):
             str(n_rows),
         ]
         text = browser.find(".report")[0].text
-        assert audited.summary["message"] in text and "'genre'" in text
+        assert audited.summary["message"] in text and "genre: left out" in text
         for name in NAMES:
             assert name in browser.find(".chart")[0].text
         widths = [bar.rect["width"] for bar in browser.find(".chart .bar i")]
@@ -431,7 +439,7 @@ def test_page_in_a_browser_without_network(audited):
             assert shown["reason"].iloc[0] in table.text
         button = browser.find(".report .find")[1]
         browser.driver.execute_script("arguments[0].click()", button)
-        assert browser.run("demurk.state.selected") == audited.suspects["row"][1]
+        assert browser.run("demurk.state.selected") == audited.suspects["row"][1] - 1
         assert audited.suspects["sample"][1] in browser.find("#card")[0].text
         assert browser.find("#marker")[0].is_displayed()
         assert browser.run("scrollY") == 0

@@ -52,7 +52,8 @@ def test_reduce_then_predict(songs, tmp_path, capsys):
     out = tmp_path / "out"
     assert run("reduce", songs, "-o", out, "-d", 2, "-k", 5) == 0
     embedding = pd.read_csv(out / "embedding.csv")
-    assert embedding.shape == (80, 2)
+    assert list(embedding) == ["row", "component_1", "component_2"]
+    assert len(embedding) == 80
     labels = pd.read_csv(out / "labels.csv")
     assert set(labels["happy: cleaned"]) <= {0, 1}
     assert labels["happy"].eq(-1).sum() == 40
@@ -66,7 +67,8 @@ def test_reduce_then_predict(songs, tmp_path, capsys):
     code = run("predict", out / "model.skops", tmp_path / "new.csv", "-o", predictions)
     assert code == 0
     table = pd.read_csv(predictions)
-    assert list(table) == ["happy", "fast", "happy: probability", "fast: probability"]
+    names = ["row", "happy", "fast", "happy: probability", "fast: probability"]
+    assert list(table) == names
     truth = (new["tempo"].to_numpy() > 0).astype(int)
     assert (table["happy"].to_numpy() == truth).mean() > 0.8
 
@@ -110,13 +112,15 @@ def test_map(songs, tmp_path):
     assert json.loads((out / "summary.json").read_text())["maps"] == ["PCA", "MDDM"]
 
 
-def test_text_column_is_explained(songs, capsys, tmp_path):
+def test_text_column_is_used_or_left_out(songs, capsys, tmp_path):
     frame = pd.read_csv(songs)
-    frame["title"] = "a song"
+    frame["title"] = [f"a {'slow' if t < 0 else 'quick'} song" for t in frame["tempo"]]
     frame.to_csv(songs, index=False)
-    assert run("reduce", songs, "-o", tmp_path / "out") == 2
-    assert "title" in capsys.readouterr().err
-    assert run("reduce", songs, "-o", tmp_path / "out", "--drop", "title") == 0
+    for folder, options, size in (("a", [], 1), ("b", ["--drop", "title"], 0)):
+        assert run("reduce", songs, "-o", tmp_path / folder, *options) == 0
+        summary = json.loads((tmp_path / folder / "summary.json").read_text())
+        assert summary["n_features"] == 5 + size
+    assert "title: left out, as you said" in capsys.readouterr().err
 
 
 def test_debug_shows_the_traceback():
@@ -149,4 +153,4 @@ def test_mulan_file_by_path(tmp_path):
     murky = hide_rows(flip_labels(toy.target, random_state=0).labels, 0.5).labels
     np.savez(tmp_path / "toy.npz", X=toy.data, Y=murky)
     assert run("reduce", tmp_path / "toy.npz", "-o", tmp_path / "out", "-d", 3) == 0
-    assert pd.read_csv(tmp_path / "out" / "embedding.csv").shape == (120, 3)
+    assert pd.read_csv(tmp_path / "out" / "embedding.csv").shape == (120, 4)

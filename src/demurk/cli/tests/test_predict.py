@@ -69,19 +69,25 @@ def predict(*arguments):
 
 def test_one_file_with_labelled_and_unlabelled_samples(songs, folder, capsys):
     _, truth = songs
-    predict("songs.csv")
+    predict("songs.csv", "--text", "title", "--drop", "title,genre")
     shown = capsys.readouterr()
     assert "learned from 50 labelled samples and predicted 40 others" in shown.out
     assert "of the labels are wrong (estimated)" in shown.out
-    assert "'title' (holds 'song 0'), 'genre' (holds" in shown.err
+    assert "title: left out, as you said; genre: left out" in shown.err
     assert "MurkyClassifier: rf (" in shown.err
     table = pd.read_csv("predictions.csv")
     names = ["happy", "fast"]
     assert list(table) == [
+        "row",
+        "title",
         *names,
         *(f"{name}: probability" for name in names),
         *(f"{name}: given" for name in names),
+        "filled",
     ]
+    assert table["row"].tolist() == list(range(1, N_SONGS + 1))
+    assert table["filled"][0] == "fast" and table["filled"][1:N_LABELED].isna().all()
+    assert (table["filled"][N_LABELED:] == "happy; fast").all()
     assert len(table) == N_SONGS
     given = table[["happy: given", "fast: given"]]
     assert given[N_LABELED:].isna().all().all() and pd.isna(given.iloc[0, 1])
@@ -90,8 +96,8 @@ def test_one_file_with_labelled_and_unlabelled_samples(songs, folder, capsys):
     # The saved model says the same of the samples that were not labelled.
     assert run("predict", "predictions.skops", "songs.csv", "-o", "again.csv") == 0
     again = pd.read_csv("again.csv")
-    assert list(again) == list(table)[:4]
-    assert_allclose(again[N_LABELED:], table.iloc[N_LABELED:, :4], atol=1e-5)
+    assert list(again) == ["row", *list(table)[2:6]]
+    assert_allclose(again.iloc[N_LABELED:, 1:], table.iloc[N_LABELED:, 2:6], atol=1e-5)
 
 
 def test_the_recommended_classifier_is_the_default():
@@ -102,8 +108,8 @@ def test_the_recommended_classifier_is_the_default():
 
 def test_own_labels_of_a_sample_have_no_part_in_its_row(songs, folder):
     frame, truth = songs
-    predict("songs.csv")
-    table = pd.read_csv("predictions.csv")
+    predict("songs.csv", "--drop", "title,genre")
+    table = pd.read_csv("predictions.csv").drop(columns="row")
     murky = np.where(np.arange(N_SONGS)[:, None] < N_LABELED, truth, -1)
     murky[0, 1] = -1
     X = SimpleImputer(strategy="median").fit_transform(frame[FEATURES])
@@ -124,7 +130,8 @@ def test_learning_from_another_file(songs, folder):
         table = pd.read_csv("rest.csv")
         table["label:happy"] = "nobody knows" if name == "blank" else 1
         table[table.columns[::-1]].to_csv(f"{name}.csv", index=False)
-        predict(f"{name}.csv", "--train", "labelled.csv", "-o", f"{name}-out.csv")
+        names = ["--drop", "title,genre", "-o", f"{name}-out.csv"]
+        predict(f"{name}.csv", "--train", "labelled.csv", *names)
     found = pd.read_csv("rest-out.csv")
     assert found.equals(pd.read_csv("blank-out.csv"))
     assert list(found)[-1] == "fast: probability"
@@ -207,10 +214,10 @@ def test_noise_is_passed_on(folder, capsys):
 @pytest.mark.parametrize(
     "arguments, message",
     [
-        (["labelled.csv"], "Every sample of labelled.csv is labelled, so there is"),
-        (["new.csv"], "No column of new.csv begins with 'label:'"),
+        (["labelled.csv"], "Every label of labelled.csv is given, so there is none"),
+        (["new.csv"], "try `demurk predict new.csv --class genre`; or name"),
         (["new.csv", "--train", "new.csv"], "a labelled file with --train"),
-        (["empty.csv"], "has no labelled sample to learn from"),
+        (["empty.csv"], "has no labelled row: all cells of --labels label:"),
         (["one.csv"], "Only one sample is labelled"),
         (["absent.csv"], "neither a file nor a known data set"),
         (["narrow.csv", "--train", "songs.csv"], "no column 'key', but the model"),

@@ -6,7 +6,6 @@
 import io
 import json
 import sys
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -55,70 +54,62 @@ def emotions(data_home):
     return frame, labels
 
 
-@pytest.fixture(scope="module")
-def home():
-    folder = Path(__file__).parents[5] / "shared" / "data"
-    if not folder.is_dir():
-        pytest.skip("no folder with data sets")
-    return folder
-
-
 def tag_cells(labels, sep):
     rows = labels.to_numpy()
     names = np.array(labels.columns)
     return ["" if row[0] == "" else sep.join(names[row == 1]) or "none" for row in rows]
 
 
-def as_labels(path, home):
-    frame, labels = emotions(home)
+def as_labels(path, data_home):
+    frame, labels = emotions(data_home)
     labels.iloc[1, 0] = ""
     frame.join(labels.add_prefix("label:")).to_csv(path / "t.csv", index=False)
     return [path / "t.csv"]
 
 
-def as_words(path, home):
-    frame, labels = emotions(home)
+def as_words(path, data_home):
+    frame, labels = emotions(data_home)
     words = labels.replace({1: "yes", 0: "no"}).add_prefix("label:")
     frame.join(words).to_csv(path / "t.csv", index=False)
     return [path / "t.csv"]
 
 
-def as_one_label(path, home):
-    frame, labels = emotions(home)
+def as_one_label(path, data_home):
+    frame, labels = emotions(data_home)
     frame.assign(spam=labels.iloc[:, 0]).to_csv(path / "t.csv", index=False)
     return [path / "t.csv", "--labels", "spam"]
 
 
-def as_class(path, home):
+def as_class(path, data_home):
     frame, kind = some(load_iris)
     frame.assign(species=kind).to_csv(path / "t.csv", index=False)
     return [path / "t.csv", "--class", "species"]
 
 
-def as_found_class(path, home):
+def as_found_class(path, data_home):
     frame, kind = some(load_wine)
     frame.assign(Target=kind).to_csv(path / "t.csv", index=False)
     return [path / "t.csv"]
 
 
-def as_digits(path, home):
+def as_digits(path, data_home):
     frame, kind = some(load_digits, 100)
     frame.assign(y=kind).to_csv(path / "t.csv", index=False)
     return [path / "t.csv"]
 
 
-def as_tags(path, home):
-    frame, labels = emotions(home)
+def as_tags(path, data_home):
+    frame, labels = emotions(data_home)
     frame.assign(mood=tag_cells(labels, "; ")).to_csv(path / "t.csv", index=False)
     return [path / "t.csv", "--tags", "mood"]
 
 
-def as_extra_tags(path, home):
-    return [*as_tags(path, home), "--noise", "extra"]
+def as_extra_tags(path, data_home):
+    return [*as_tags(path, data_home), "--noise", "extra"]
 
 
-def as_json_tags(path, home):
-    frame, labels = emotions(home)
+def as_json_tags(path, data_home):
+    frame, labels = emotions(data_home)
     cells = [
         "" if cell == "" else json.dumps([] if cell == "none" else cell.split("|"))
         for cell in tag_cells(labels, "|")
@@ -127,8 +118,8 @@ def as_json_tags(path, home):
     return [path / "t.csv", "--tags", "mood"]
 
 
-def as_parquet_lists(path, home):
-    frame, labels = emotions(home)
+def as_parquet_lists(path, data_home):
+    frame, labels = emotions(data_home)
     cells = [
         None if cell == "" else [] if cell == "none" else cell.split("|")
         for cell in tag_cells(labels, "|")
@@ -137,8 +128,8 @@ def as_parquet_lists(path, home):
     return [path / "t.parquet", "--tags", "mood"]
 
 
-def as_candidates(path, home):
-    lost = load_dataset("lost", data_home=home, download=False)
+def as_candidates(path, data_home):
+    lost = load_dataset("lost", data_home=data_home, download=False)
     rows = np.isin(lost.target, np.bincount(lost.target).argsort()[-4:])
     rows = np.flatnonzero(rows)[:80]
     names = np.array(lost.target_names)
@@ -149,7 +140,7 @@ def as_candidates(path, home):
     return [path / "t.csv", "--candidates", "who"]
 
 
-def as_text(path, home):
+def as_text(path, data_home):
     frame, kind = some(load_iris)
     words = [f"a {k or 'grey'} flower of day {i % 9}" for i, k in enumerate(kind)]
     frame = pd.DataFrame({"id": range(len(kind)), "note": words, "kind": kind})
@@ -157,20 +148,20 @@ def as_text(path, home):
     return [path / "t.csv", "--class", "kind", "--text", "note"]
 
 
-def as_excel(path, home):
+def as_excel(path, data_home):
     pytest.importorskip("openpyxl")
     frame, kind = some(load_iris)
     frame.assign(species=kind).to_excel(path / "t.xlsx", index=False)
     return [path / "t.xlsx", "--class", "species"]
 
 
-def as_semicolons(path, home):
+def as_semicolons(path, data_home):
     frame, kind = some(load_iris)
     frame.assign(species=kind).to_csv(path / "t.csv", index=False, sep=";", decimal=",")
     return [path / "t.csv", "--class", "species"]
 
 
-def as_latin(path, home):
+def as_latin(path, data_home):
     frame, kind = some(load_iris)
     frame.assign(größe=np.char.add("é", kind.astype(str))).replace("é", "").to_csv(
         path / "t.csv", index=False, encoding="latin-1"
@@ -178,29 +169,29 @@ def as_latin(path, home):
     return [path / "t.csv", "--class", "größe"]
 
 
-def as_tsv(path, home):
+def as_tsv(path, data_home):
     frame, kind = some(load_wine)
     frame.assign(y=kind).to_csv(path / "t.tsv.gz", index=False, sep="\t")
     return [path / "t.tsv.gz"]
 
 
-def as_feather(path, home):
+def as_feather(path, data_home):
     frame, kind = some(load_wine)
     frame.assign(y=kind).to_feather(path / "t.feather")
     return [path / "t.feather"]
 
 
-def as_lines(path, home):
+def as_lines(path, data_home):
     frame, kind = some(load_wine)
     frame.assign(y=kind).to_json(path / "t.jsonl", orient="records", lines=True)
     return [path / "t.jsonl"]
 
 
-def as_stdin(path, home):
-    return ["-", *as_class(path, home)[1:]]
+def as_stdin(path, data_home):
+    return ["-", *as_class(path, data_home)[1:]]
 
 
-def as_label_studio(path, home):
+def as_label_studio(path, data_home):
     frame, kind = some(load_iris)
     tasks = []
     for i, (row, label) in enumerate(zip(frame.to_dict("records"), kind), 1):
@@ -217,8 +208,8 @@ def as_label_studio(path, home):
     return [path / "t.json", "--class", "species"]
 
 
-def as_doccano(path, home):
-    frame, kind = some(load_iris)
+def as_doccano(path, data_home):
+    _, kind = some(load_iris)
     lines = [
         json.dumps(
             {
@@ -233,7 +224,7 @@ def as_doccano(path, home):
     return [path / "t.jsonl"]
 
 
-def as_anndata(path, home):
+def as_anndata(path, data_home):
     anndata = pytest.importorskip("anndata")
     frame, kind = some(load_iris)
     kind = pd.Categorical(np.where(kind == "", None, kind))
@@ -289,8 +280,10 @@ def run(command, arguments, folder, *more):
 @pytest.mark.filterwarnings("ignore:.*infer_string:DeprecationWarning")
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.__name__[3:])
-def test_every_form_through_every_command(form, command, home, tmp_path, monkeypatch):
-    arguments = form(tmp_path, home)
+def test_every_form_through_every_command(
+    form, command, data_home, tmp_path, monkeypatch
+):
+    arguments = form(tmp_path, data_home)
     if arguments[0] == "-":
         content = (tmp_path / "t.csv").read_bytes()
         stdin = type("Stdin", (), {"buffer": io.BytesIO(content)})
@@ -309,11 +302,11 @@ def test_every_form_through_every_command(form, command, home, tmp_path, monkeyp
 # The same numbers as Python
 
 
-def test_predict_and_clean_say_what_python_says(home, tmp_path):
+def test_predict_and_clean_say_what_python_says(data_home, tmp_path):
     for form in (as_class, as_tags):
         folder = tmp_path / form.__name__
         folder.mkdir()
-        path, option, column = form(folder, home)
+        path, option, column = form(folder, data_home)
         options = {option[2:].replace("class", "class_"): column}
         table = read_table(path, **options)
         X, y = table.features, table.y
@@ -348,8 +341,8 @@ class _nothing:
         return False
 
 
-def test_candidates_say_what_python_says(home, tmp_path):
-    path, _, column = as_candidates(tmp_path, home)
+def test_candidates_say_what_python_says(data_home, tmp_path):
+    path, _, column = as_candidates(tmp_path, data_home)
     table = read_table(path, candidates=column)
     X = StandardScaler().fit_transform(table.features)
     model = IPAL().fit(X, table.y.to_numpy())
@@ -365,8 +358,8 @@ def test_candidates_say_what_python_says(home, tmp_path):
     assert (cleaned.labels.values.sum(axis=1) >= (sizes > 0)).all()
 
 
-def test_one_number_of_suspects(tmp_path, home):
-    arguments = as_labels(tmp_path, home)
+def test_one_number_of_suspects(tmp_path, data_home):
+    arguments = as_labels(tmp_path, data_home)
     clean = json.loads((run("clean", arguments, tmp_path) / "summary.json").read_text())
     out = run("map", arguments, tmp_path)
     drawn = json.loads((out / "summary.json").read_text())
@@ -387,8 +380,8 @@ def test_one_number_of_suspects(tmp_path, home):
         (as_excel, ".xlsx"),
     ],
 )
-def test_blanks_are_filled_in_the_same_format(form, ending, home, tmp_path):
-    path, *options = form(tmp_path, home)
+def test_blanks_are_filled_in_the_same_format(form, ending, data_home, tmp_path):
+    path, *options = form(tmp_path, data_home)
     goal = tmp_path / f"filled{ending}"
     command = ["predict", str(path), *options, "--members", "fast", "-o", str(goal)]
     assert main(command) == 0
@@ -408,14 +401,14 @@ def test_blanks_are_filled_in_the_same_format(form, ending, home, tmp_path):
 # Words
 
 
-def test_help_and_refusals(tmp_path, capsys, home):
+def test_help_and_refusals(tmp_path, capsys, data_home):
     assert main([]) in (0, 2)
     assert "describe" in capsys.readouterr().out
     assert main(["clean", "--help"]) == 0
     text = capsys.readouterr().out
     for panel in ("Which labels", "Which columns", "How the file is written"):
         assert panel in text
-    path, *_ = as_class(tmp_path, home)
+    path, *_ = as_class(tmp_path, data_home)
     for command in COMMANDS:
         out = str(tmp_path / command / "o.csv")
         assert main([command, str(path), "-o", out]) == 2
@@ -426,8 +419,8 @@ def test_help_and_refusals(tmp_path, capsys, home):
     assert "--class and --tags say two different things" in capsys.readouterr().err
 
 
-def test_describe(tmp_path, capsys, home):
-    path, *options = as_text(tmp_path, home)
+def test_describe(tmp_path, capsys, data_home):
+    path, *options = as_text(tmp_path, data_home)
     assert main(["describe", str(path), *options]) == 0
     text = capsys.readouterr().out
     for line in ("id: id, names the row", "note: text (30 features)", "kind: label"):
@@ -435,8 +428,8 @@ def test_describe(tmp_path, capsys, home):
     assert "10 rows without any" in text and "setosa" in text
 
 
-def test_lists_by_comma_or_repetition(tmp_path, home, capsys):
-    path, *options = as_class(tmp_path, home)
+def test_lists_by_comma_or_repetition(tmp_path, data_home, capsys):
+    path, *options = as_class(tmp_path, data_home)
     texts = []
     for drop in (["--drop", "x0,x1"], ["--drop", "x0", "--drop", "x1"]):
         assert main(["describe", str(path), *options, *drop]) == 0
