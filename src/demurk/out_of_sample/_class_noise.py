@@ -21,6 +21,8 @@ SLOPE_MEAN, SLOPE_SPREAD, CLASS_SPREAD, OFFSET_SPREAD = 1.0, 0.3, 0.5, 1.0
 KEPT, MOVED = 4.02, 0.02
 # A richer form must win by this, and noise at all by this share of the rows as well.
 MARGIN, MARGIN_PER_ROW = 1.0, 0.01
+# Less than this is nearly clean, and what it flags is mostly right.
+SMALLEST_RATE = 0.02
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,12 +112,13 @@ def choose_class_noise(P, given, noise="auto", rate=None):
     if rate is not None:
         fit = fit_class_noise(P, given, "symmetric", start=plain, rate=rate)
         return ClassNoiseChoice(fit, plain, {"none": 0.0})
-    if noise == "auto":
+    asked, evidence = noise, {"none": 0.0}
+    if asked == "auto":
         evidence = _evidence(P, given, plain)
         noise = _chosen(evidence, len(P))
-    else:
-        evidence = {"none": 0.0}
     fit = plain if noise == "none" else fit_class_noise(P, given, noise, start=plain)
+    if asked == "auto" and fit.rate(P) < SMALLEST_RATE:
+        fit = plain
     return ClassNoiseChoice(fit, plain, evidence)
 
 
