@@ -8,27 +8,20 @@ from dataclasses import replace
 from numbers import Integral
 
 import numpy as np
-from scipy import sparse
-from sklearn.ensemble import RandomForestRegressor
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from demurk.audit._entries import check_proba, corrected_values
+from demurk.audit._classes import audit_classes, class_message, class_suspects
+from demurk.audit._entries import check_proba, corrected_classes, corrected_values
 from demurk.audit._kinds import choose_kind
 from demurk.audit._noise_model import standardized, wrong_probability
-from demurk.audit._other_labels import OtherLabels, add_other_labels, mirror
+from demurk.audit._other_labels import add_other_labels
+from demurk.audit._probabilities import MEMBERS, out_of_sample_proba, scaled_features
 from demurk.audit._suspects import Evidence, suspect_frame, top_entries
 from demurk.audit._words import UnknownRateWarning, audit_message
 from demurk.base import DemurkEstimator
 from demurk.labels import check_labels
 from demurk.labels._form import LabelForm, frame_index
-from demurk.out_of_sample import (
-    FeatureViews,
-    LeaveOneOutKernelRidge,
-    OutOfSampleForest,
-    label_means,
-    matrix_threads,
-)
+from demurk.out_of_sample import label_means, matrix_threads
 from demurk.utils._compat import (
     CallbackSupportMixin,
     Interval,
@@ -39,9 +32,6 @@ from demurk.utils._progress import fit_progress
 
 __all__ = ["LabelAudit"]
 
-RIDGES = np.logspace(-3, 3, 13)
-MAX_EXACT = 2000
-N_LANDMARKS = 600
 # Breaks ties of P(wrong) by how unlikely the given label is.
 TIE_WEIGHT = 1e-3
 # What cannot be wrong if the user says so.
@@ -234,36 +224,65 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
         if proba is not None:
             proba = check_proba(proba, labels)[labeled]
         part = X if X is None or labeled.all() else X[labeled]
-        n_stages = 4 if proba is None else 2
+        judge = self._judge_classes if labels.single else self._judge_entries
+        own_members = proba is None
+        n_stages = len(MEMBERS[labels.single]) * own_members + 2 - labels.single
         with (
             matrix_threads(len(Y), self.n_jobs),
             fit_progress(self, n_stages, X, y) as stage,
         ):
-            features = None if X is None else _scaled(part)
-            if proba is None:
-                proba = self._out_of_sample(part, features, Y, seen, stage)
-            with stage("other labels"):
-                # One class per sample: the other classes would tell it all.
-                q = Y.shape[1]
-                other = (
-                    OtherLabels(proba, np.zeros((q, q)))
-                    if labels.single
-                    else add_other_labels(proba, Y, seen)
+            features = None if X is None else scaled_features(part)
+            if own_members:
+                params = self.get_params(deep=False)
+                proba = out_of_sample_proba(
+                    part, features, Y, seen, labels.single, params, stage
                 )
-            with stage("noise model"):
-                Z = standardized(other.scores, seen)
-                choice = choose_kind(Z, Y, seen, self.noise, self.rates)
-        self._set_results(choice, Z, Y, seen, labeled)
-        self._evidence = Evidence(
-            np.flatnonzero(labeled),
-            features,
-            Y,
-            seen,
-            choice.plain.probabilities(Z),
-            other.coefs,
-            label_means(Y, seen),
-        )
+            evidence = Evidence(np.flatnonzero(labeled), features, Y, seen)
+            judge(proba, evidence, own_members, stage)
         return self
+
+    def _judge_entries(self, proba, evidence, own_members, stage):
+        """Steps 2 to 4 for several labels."""
+        Y, seen = evidence.labels, evidence.observed
+        with stage("other labels"):
+            other = add_other_labels(proba, Y, seen)
+        with stage("noise model"):
+            Z = standardized(other.scores, seen)
+            choice = choose_kind(Z, Y, seen, self.noise, self.rates)
+        self._evidence = replace(
+            evidence,
+            out_of_sample=choice.plain.probabilities(Z),
+            coefs=other.coefs,
+            means=label_means(Y, seen),
+        )
+        self._set_results(choice, Z, Y, seen)
+
+    def _judge_classes(self, proba, evidence, own_members, stage):
+        """Steps 3 and 4 for one class per sample."""
+        with stage("noise model"):
+            given = evidence.labels.argmax(axis=1)
+            found = audit_classes(proba, given, self.noise, own_members)
+        self._evidence, self._found = evidence, found
+        self.scores_ = self._spread(found.scores)
+        self.wrong_proba_ = self._spread(found.wrong)
+        self.label_distributions_ = self._spread(found.distributions)
+        self.noise_matrix_, self.noise_rates_ = found.matrix, found.rates
+        self.noise_, self.evidence_ = found.noise, found.evidence
+        self.rates_ = "per_label" if found.noise == "matrix" else "shared"
+        self.estimated_ = found.estimated
+        self.n_suspects_ = int(np.rint(found.wrong.sum()))
+        self._say(class_message(self.noise, found, self.n_suspects_, len(given)))
+
+    def _spread(self, values):
+        """Values of the labelled rows among all, NaN elsewhere."""
+        full = np.full((len(self._given.values), *values.shape[1:]), np.nan)
+        full[self._evidence.rows] = values
+        return full
+
+    def _say(self, message):
+        self.message_ = message
+        if self.noise != "none" and not self.estimated_:
+            warnings.warn(message, UnknownRateWarning, stacklevel=5)
 
     def _validate(self, X, y, observed, proba):
         if X is not None:
@@ -275,49 +294,17 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
         )
         return None, labels
 
-    def _out_of_sample(self, X, features, Y, seen, stage):
-        """Steps 1 to 3: probabilities of every entry that do not know the entry."""
-        rng = check_random_state(self.random_state)
-        means = label_means(Y, seen)
-        full = np.where(seen, Y, means)
-        with stage("forest"):
-            forest = RandomForestRegressor(
-                self.n_estimators,
-                min_samples_leaf=3,
-                max_features="sqrt",
-                n_jobs=self.n_jobs,
-                random_state=rng.randint(np.iinfo(np.int32).max),
-            )
-            from_forest = OutOfSampleForest(forest).fit_out_of_sample(X, full)
-        with stage("kernel ridge"):
-            ridge = LeaveOneOutKernelRidge(
-                widths=(1.0,),
-                ridges=RIDGES,
-                per_label=True,
-                max_exact=MAX_EXACT,
-                n_landmarks=N_LANDMARKS,
-                random_state=rng,
-            )
-            from_kernel = ridge.fit_out_of_sample(features, full, seen)
-            from_kernel += mirror(full, means, len(Y))
-        return (np.clip(from_forest, 0, 1) + np.clip(from_kernel, 0, 1)) / 2
-
-    def _set_results(self, choice, Z, Y, seen, labeled):
+    def _set_results(self, choice, Z, Y, seen):
         """Step 6 and 7: scores, probabilities, rates and what to say about them."""
         fit, plain = choice.fit, np.abs(Y - choice.plain.probabilities(Z))
         wrong = wrong_probability(fit.probabilities(Z), Y, fit.missing, fit.extra)
         score = wrong + TIE_WEIGHT * plain if choice.estimated else plain
         if self.noise in IMPOSSIBLE:
             score = np.where(Y == IMPOSSIBLE[self.noise], 0.0, score)
-        shape = (len(labeled), Y.shape[1])
-
-        def spread(values):
-            full = np.full(shape, np.nan)
-            full[labeled] = np.where(seen, values, np.nan)
-            return full
-
-        self.scores_, self.wrong_proba_ = spread(score), spread(wrong)
-        self.label_distributions_ = spread(Y + wrong * (1 - 2 * Y))
+        score, wrong = (np.where(seen, values, np.nan) for values in (score, wrong))
+        self.scores_ = self._spread(score)
+        self.wrong_proba_ = self._spread(wrong)
+        self.label_distributions_ = self._spread(Y + wrong * (1 - 2 * Y))
         self.noise_rates_ = {"extra": fit.extra, "missing": fit.missing}
         self.noise_ = choice.noise if choice.sure else "uncertain"
         self.rates_ = "per_label" if choice.per_label else "shared"
@@ -325,9 +312,7 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
         self.estimated_ = bool(choice.estimated)
         self.n_suspects_ = int(np.rint(wrong[seen].sum()))
         n_entries = np.count_nonzero(seen)
-        self.message_ = audit_message(self.noise, choice, self.n_suspects_, n_entries)
-        if self.noise != "none" and not self.estimated_:
-            warnings.warn(self.message_, UnknownRateWarning, stacklevel=4)
+        self._say(audit_message(self.noise, choice, self.n_suspects_, n_entries))
 
     def suspects(self, n=None):
         """List the most suspect entries, with reasons.
@@ -349,6 +334,20 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
             follows "row".
         """
         check_is_fitted(self)
+        if self._given.single:
+            frame = self._class_suspects(self.n_suspects_ if n is None else n)
+        else:
+            frame = self._entry_suspects(n)
+        if self._index is not None:
+            place = frame.columns.get_loc("row") + 1
+            frame.insert(place, "index", self._index[frame["row"]])
+        return frame
+
+    def _class_suspects(self, n):
+        order = np.argsort(-self._found.scores, kind="stable")[:n]
+        return class_suspects(order, self._found, self.classes_, self._evidence)
+
+    def _entry_suspects(self, n):
         given = self._given.values.astype(int)
         if self.noise_ != "uncertain":
             limits = self.n_suspects_ if n is None else n
@@ -358,12 +357,9 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
         else:
             limits = {0: n, 1: n}
         entries = top_entries(self.scores_, given, limits)
-        frame = suspect_frame(
+        return suspect_frame(
             entries, self.scores_, self.wrong_proba_, self.classes_, self._evidence
         )
-        if self._index is not None:
-            frame.insert(2, "index", self._index[frame["row"]])
-        return frame
 
     def corrected(self, threshold=0.8):
         """The labels with those entries changed that are probably wrong.
@@ -390,11 +386,8 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
     def _corrected_values(self, threshold):
         """Labels after correction, bool (n, q)."""
         wrong = self.wrong_proba_ if self.estimated_ else 0 * self.wrong_proba_
-        return corrected_values(self._given, wrong, threshold)
-
-
-def _scaled(X):
-    """Standardised features, or unit rows of mostly zero ones."""
-    views = FeatureViews(tfidf=False, n_components=0).fit(X)
-    scaled = views.views(X, ["scaled"])["scaled"]
-    return scaled if sparse.issparse(scaled) else np.ascontiguousarray(scaled)
+        if not self._given.single:
+            return corrected_values(self._given, wrong, threshold)
+        suggested = np.zeros(len(wrong), dtype=np.intp)
+        suggested[self._evidence.rows] = self._found.suggested
+        return corrected_classes(self._given, wrong, suggested, threshold)

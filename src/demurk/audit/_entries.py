@@ -6,7 +6,7 @@
 import numpy as np
 from sklearn.utils import check_array
 
-__all__ = ["check_proba", "corrected_values"]
+__all__ = ["check_proba", "corrected_classes", "corrected_values"]
 
 
 def check_proba(proba, labels):
@@ -57,17 +57,39 @@ def corrected_values(labels, wrong, threshold):
     values : ndarray of shape (n_samples, n_labels), bool
         The new labels.
     """
+    _check_threshold(threshold)
+    return (labels.values > 0) ^ (np.nan_to_num(wrong) > threshold)
+
+
+def corrected_classes(labels, wrong, suggested, threshold):
+    """One class per sample after the correction of what is probably wrong.
+
+    Parameters
+    ----------
+    labels : LabelData
+        The classes as given.
+    wrong : ndarray of shape (n_samples,)
+        Probability of each class to be wrong; NaN where none was given.
+    suggested : ndarray of int of shape (n_samples,)
+        The class to give instead.
+    threshold : float
+        Rows above it are changed.
+
+    Returns
+    -------
+    values : ndarray of shape (n_samples, n_labels), bool
+        The new classes.
+    """
+    _check_threshold(threshold)
+    rows = np.flatnonzero(np.nan_to_num(wrong) > threshold)
+    cleaned = labels.values > 0
+    cleaned[rows] = False
+    cleaned[rows, suggested[rows]] = True
+    return cleaned
+
+
+def _check_threshold(threshold):
     if not 0 <= threshold <= 1:
         raise ValueError(
             f"threshold is {threshold}; give a probability between 0 and 1."
         )
-    given, wrong = labels.values > 0, np.nan_to_num(wrong)
-    if not labels.single:
-        return given ^ (wrong > threshold)
-    # The most probable other class takes the place of one that is given up.
-    rows = np.flatnonzero((wrong > threshold).any(axis=1))
-    others = np.where(given, -1.0, wrong)
-    cleaned = given.copy()
-    cleaned[rows] = False
-    cleaned[rows, others[rows].argmax(axis=1)] = True
-    return cleaned

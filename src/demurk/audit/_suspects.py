@@ -10,7 +10,7 @@ import numpy as np
 
 from demurk.graph import nearest_neighbors
 
-__all__ = ["LISTS", "Evidence", "suspect_frame", "top_entries"]
+__all__ = ["LISTS", "Evidence", "nearest_rows", "suspect_frame", "top_entries"]
 
 LISTS = {1: "given but probably wrong", 0: "missing but probably right"}
 COLUMNS = ("list", "row", "label", "given", "score", "wrong_proba", "reason")
@@ -35,16 +35,17 @@ class Evidence:
     out_of_sample : ndarray of shape (n_labeled, n_labels)
         Probabilities made without the entry itself.
     coefs, means : ndarray of shape (n_labels, n_labels) and (n_labels,)
-        What the labels say about each other, and their frequencies.
+        What the labels say about each other, and their frequencies. The last three
+        are None for one class per sample.
     """
 
     rows: np.ndarray
     features: Any
     labels: np.ndarray
     observed: np.ndarray
-    out_of_sample: np.ndarray
-    coefs: np.ndarray
-    means: np.ndarray
+    out_of_sample: np.ndarray | None = None
+    coefs: np.ndarray | None = None
+    means: np.ndarray | None = None
 
 
 def top_entries(scores, given, limits):
@@ -97,7 +98,7 @@ def suspect_frame(entries, scores, wrong, classes, evidence):
     import pandas
 
     place = np.searchsorted(evidence.rows, entries[:, 0])
-    neighbors = _neighbors(evidence, np.unique(place))
+    neighbors = nearest_rows(evidence, np.unique(place))
     lines = []
     for (row, column), local in zip(entries.tolist(), place.tolist()):
         given = int(evidence.labels[local, column])
@@ -121,7 +122,7 @@ def suspect_frame(entries, scores, wrong, classes, evidence):
     return pandas.DataFrame(lines, columns=list(COLUMNS))
 
 
-def _neighbors(evidence, places):
+def nearest_rows(evidence, places):
     """Nearest labelled rows of some labelled rows, the row itself left out."""
     if evidence.features is None or places.size == 0 or len(evidence.rows) < 2:
         return {}

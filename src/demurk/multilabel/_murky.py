@@ -17,6 +17,7 @@ from demurk.multilabel._murky_members import POOLS, OwnMember, make_members
 from demurk.out_of_sample import (
     FeatureViews,
     calibrate,
+    choose_class_noise,
     corrected_probabilities,
     estimate_flip_rate,
     f1_cut,
@@ -291,15 +292,18 @@ class MurkyClassifier(CallbackSupportMixin, ScoreClassifier):
         self.calibration_ = fit_calibration(stacked, Y, seen)
         scores = calibrate(stacked, leave_one_out_means(Y, seen), self.calibration_)
         entries, given = scores[seen], Y[seen]
-        # Of one class per sample, a wrong one takes any of the other places.
-        places = max(len(self.classes_) - 1, 1) if self._single else 1
-        if self.noise == "none":
+        if self._single:
+            rate = self._fit_class_noise(scores, Y)
+        elif self.noise == "none":
             rate = 0.0
         elif self.noise_rate is None:
             rate = estimate_flip_rate(entries, given)
         else:
-            rate = self.noise_rate / places
-        self.noise_rate_ = rate * places
+            rate = self.noise_rate
+        self.noise_rate_ = rate
+        if self._single:
+            # A wrong class takes any of the other places.
+            rate = rate / max(len(self.classes_) - 1, 1)
         extra = 0.0 if self.noise == "missing" else rate
         self._rates = extra, 0.0 if self.noise == "extra" else rate
         self.thresholds_ = {
@@ -307,6 +311,14 @@ class MurkyClassifier(CallbackSupportMixin, ScoreClassifier):
             "hamming": half_cut(*self._rates),
         }
         return scores
+
+    def _fit_class_noise(self, scores, Y):
+        """What each class is given as; returns the share of wrong classes."""
+        form = "none" if self.noise == "none" else "auto"
+        given = Y.argmax(axis=1)
+        self._class_noise = choose_class_noise(scores, given, form, self.noise_rate).fit
+        self.noise_matrix_ = self._class_noise.matrix
+        return self._class_noise.rate(scores)
 
     def _checked_scores(self, X):
         check_is_fitted(self)
@@ -318,7 +330,8 @@ class MurkyClassifier(CallbackSupportMixin, ScoreClassifier):
             )
         )
         stacked = sum(scores)
-        return calibrate(stacked, self._label_means, self.calibration_)
+        scores = calibrate(stacked, self._label_means, self.calibration_)
+        return np.log(self._class_noise.true_proba(scores)) if self._single else scores
 
     def predict_proba(self, X):
         """Probability of each true label, corrected for the noise.
@@ -336,7 +349,9 @@ class MurkyClassifier(CallbackSupportMixin, ScoreClassifier):
         return super().predict_proba(X)
 
     def _probabilities(self, scores):
-        return self._normalized(corrected_probabilities(scores, *self._rates))
+        if self._single:
+            return self._normalized(np.exp(scores))
+        return corrected_probabilities(scores, *self._rates)
 
     def _cuts(self, scores):
         return self.thresholds_[self.target]

@@ -1,0 +1,111 @@
+"""Probabilities of every label that were made without the row they are for."""
+
+# Authors: The demurk developers
+# SPDX-License-Identifier: BSD-3-Clause
+
+import numpy as np
+from scipy import sparse
+from sklearn.ensemble import ExtraTreesRegressor, RandomForestRegressor
+from sklearn.utils import check_random_state
+
+from demurk.audit._other_labels import mirror
+from demurk.out_of_sample import (
+    FeatureViews,
+    LeaveOneOutKernelRidge,
+    OutOfSampleForest,
+    label_means,
+)
+
+__all__ = ["MEMBERS", "out_of_sample_proba", "scaled_features"]
+
+REGS = np.logspace(-3, 3, 13)
+MAX_EXACT = 2000
+N_LANDMARKS = 600
+# Kernel widths of one class per sample, and features per split of the extra trees.
+WIDTHS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
+EXTRA_FEATURES = 0.3
+MAX_FEATURES = 500
+MEMBERS = {False: ("forest", "kernel ridge"), True: ("forest", "trees", "kernel ridge")}
+
+
+def out_of_sample_proba(X, features, Y, seen, single, params, stage):
+    """Average of an out-of-bag forest and leave-one-out kernel ridge regression.
+
+    Parameters
+    ----------
+    X : {ndarray, csr_array} of shape (n_samples, n_features)
+        Features of the labelled rows.
+    features : {ndarray, csr_array} of shape (n_samples, n_features)
+        The same, scaled.
+    Y, seen : ndarray of shape (n_samples, n_labels)
+        Given labels, and which of them were observed.
+    single : bool
+        Whether there is one class per sample: extra trees join in then, and the kernel
+        has one width and penalty for all classes.
+    params : dict
+        "n_estimators", "n_jobs" and "random_state".
+    stage : callable
+        Context of a member, by name.
+
+    Returns
+    -------
+    proba : ndarray of shape (n_samples, n_labels)
+        Probabilities; rows need not sum to one.
+    """
+    rng = check_random_state(params["random_state"])
+    means = label_means(Y, seen)
+    full = np.where(seen, Y, means)
+    makers = {"forest": _forest, "trees": _trees, "kernel ridge": _kernel_ridge}
+    parts = []
+    for name in MEMBERS[single]:
+        with stage(name):
+            member = makers[name](X.shape[1], single, params, rng)
+            is_kernel = name == "kernel ridge"
+            part = member.fit_out_of_sample(features if is_kernel else X, full, seen)
+            if is_kernel:
+                part += mirror(full, means, len(Y))
+            parts.append(np.clip(part, 0, 1))
+    return sum(parts) / len(parts)
+
+
+def _forest(n_features, single, params, rng):
+    return OutOfSampleForest(
+        RandomForestRegressor(
+            params["n_estimators"],
+            min_samples_leaf=3,
+            max_features="sqrt",
+            n_jobs=params["n_jobs"],
+            random_state=rng.randint(np.iinfo(np.int32).max),
+        )
+    )
+
+
+def _trees(n_features, single, params, rng):
+    return OutOfSampleForest(
+        ExtraTreesRegressor(
+            params["n_estimators"],
+            min_samples_leaf=3,
+            max_features=min(max(int(EXTRA_FEATURES * n_features), 1), MAX_FEATURES),
+            bootstrap=True,
+            n_jobs=params["n_jobs"],
+            random_state=rng.randint(np.iinfo(np.int32).max),
+        )
+    )
+
+
+def _kernel_ridge(n_features, single, params, rng):
+    return LeaveOneOutKernelRidge(
+        widths=WIDTHS if single else (1.0,),
+        ridges=REGS,
+        per_label=not single,
+        max_exact=MAX_EXACT,
+        n_landmarks=N_LANDMARKS,
+        random_state=rng,
+    )
+
+
+def scaled_features(X):
+    """Standardised features, or unit rows of mostly zero ones."""
+    views = FeatureViews(tfidf=False, n_components=0).fit(X)
+    scaled = views.views(X, ["scaled"])["scaled"]
+    return scaled if sparse.issparse(scaled) else np.ascontiguousarray(scaled)
