@@ -142,7 +142,7 @@ def check_indicator(values, path, *, signed=False, what="labels"):
         values = values.toarray()
     missing = np.isnan(values) if values.dtype.kind == "f" else None
     good = (values == 0) | (values == 1)
-    absent = None if values.dtype.kind in "bu" else values == -1
+    absent = None if values.dtype.kind in "ub" else values == -1
     for other in (missing, absent):
         if other is not None:
             good |= other

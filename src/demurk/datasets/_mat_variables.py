@@ -189,7 +189,7 @@ def _inflated(packed, path):
     for place in range(0, len(packed), 2**14):
         content += machine.decompress(packed[place : place + 2**14])
         if len(content) > most:
-            refuse_expansion(path)
+            refuse_expansion(path, most)
     if not machine.eof:
         raise Damage("compressed data are cut off")
     return content

@@ -47,21 +47,25 @@ def check_columns(n_columns, path, what="features", remedy="check that index"):
         )
 
 
-def bounded(stream, path):
-    """Everything a stream that expands gives, in a writable buffer, up to the limit."""
-    content, most = bytearray(), room(path)
+def bounded(stream, path, packed=None):
+    """Everything a stream that expands gives, in a writable buffer, up to the limit.
+
+    `packed` is the size of what it expands, if that is not a file.
+    """
+    content = bytearray()
+    most = room(path) if packed is None else ROOM + FACTOR * packed
     while chunk := stream.read(2**20):
         content += chunk
         if len(content) > most:
-            refuse_expansion(path)
+            refuse_expansion(path, most)
     return content
 
 
-def refuse_expansion(path):
+def refuse_expansion(path, most):
     """Raise the error for compressed content that has no end."""
     raise ValueError(
-        f"{path} expands to more than {room(path)} bytes, too many to believe of a "
-        "file of its size; if it is right, save it uncompressed."
+        f"{path} expands to more than {most} bytes, too many to believe of a file of "
+        "its size; if it is right, save it uncompressed."
     )
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from demurk.datasets._files import existing_file
+from demurk.datasets._room import bounded
 from demurk.utils._optional import import_optional
 
 SEPARATORS = (",", ";", "\t", "|")
@@ -50,7 +51,8 @@ def read_bytes(path):
     if data[:2] != b"\x1f\x8b":
         return data
     try:
-        return gzip.decompress(data)
+        with gzip.GzipFile(fileobj=io.BytesIO(data)) as stream:
+            return bytes(bounded(stream, path, len(data)))
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise ValueError(
             f"{path} is damaged gzip data ({error}); get the file again."
