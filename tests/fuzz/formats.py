@@ -5,6 +5,7 @@
 
 import gzip
 import io
+import json
 import struct
 import zlib
 from functools import cache, partial
@@ -177,11 +178,48 @@ def _damage_packed(data, rng):
 
 @cache
 def _parquet_files():
+    frame = _labelled_frame()
+    return [frame.to_parquet(), frame.to_parquet(compression=None)]
+
+
+def _labelled_frame():
     import pandas as pd
 
     frame = pd.DataFrame(X, columns=list("abcd"))
     frame["label:p"], frame["label:q"] = Y[:, 0], Y[:, 1].astype(bool)
-    return [frame.to_parquet(), frame.to_parquet(compression=None)]
+    return frame
+
+
+@cache
+def _feather_files():
+    buffer = io.BytesIO()
+    _labelled_frame().to_feather(buffer)
+    return [buffer.getvalue()]
+
+
+@cache
+def _excel_files():
+    buffer = io.BytesIO()
+    _labelled_frame().to_excel(buffer, index=False)
+    return [buffer.getvalue()]
+
+
+_LINES = """{"a": 1.5, "b": null, "label": ["p", "q"]}
+{"a": -2, "b": 3e2, "label": []}
+{"a": 0, "b": 7, "label": ["q"]}
+"""
+_RESULT = {"from_name": "c", "to_name": "t", "type": "choices"}
+_TASKS = [
+    {
+        "id": number,
+        "data": {"a": number / 2, "b": 2},
+        "annotations": [{"result": [_RESULT | {"value": {"choices": choices}}]}],
+    }
+    for number, choices in enumerate((["p"], ["q"], ["p", "q"]))
+]
+
+
+_read_tasks = partial(read_dataset, tags="c")
 
 
 def _read_xml(path):
@@ -214,7 +252,7 @@ def _read_rules(path):
 
 
 FORMATS = {
-    "mat": Format(".mat", _mat_files, read_mat, _damage_mat, 250),
+    "mat": Format(".mat", _mat_files, read_mat, _damage_mat, 220),
     # Each takes a process of its own, half a second.
     "mat73": Format(".mat", _mat73_files, read_mat, _damage_mat73, 1),
     "npz": Format(".npz", _npz_files, read_dataset, _damage_npz, 200),
@@ -225,9 +263,12 @@ FORMATS = {
     "libsvm.gz": Format(".svm.gz", _encoded([_SVM]), read_dataset, _damage_packed, 20),
     "csv": Format(".csv", _encoded(_CSV_FILES), read_dataset, share=80),
     "csv.gz": Format(".csv.gz", _encoded(_CSV_FILES), read_dataset, _damage_packed, 20),
-    "parquet": Format(
-        ".parquet", _parquet_files, partial(read_dataset, labels=2), share=30
-    ),
+    "parquet": Format(".parquet", _parquet_files, read_dataset, share=20),
+    "feather": Format(".feather", _feather_files, read_dataset, share=10),
+    # Slow to read, and read by a library of others.
+    "xlsx": Format(".xlsx", _excel_files, read_dataset, _damage_npz, 5),
+    "jsonl": Format(".jsonl", _encoded([_LINES]), read_dataset, share=30),
+    "tasks": Format(".json", _encoded([json.dumps(_TASKS)]), _read_tasks, share=15),
     "json": Format(".json", _encoded([_JSON]), _read_rules, share=50),
     "toml": Format(".toml", _encoded([_TOML]), _read_rules, share=50),
 }

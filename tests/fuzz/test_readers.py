@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).parent
-# Damaged tables are tested where tables are read.
-FORMATS = "mat,npz,arff,arff.gz,xml,libsvm,libsvm.gz,csv,csv.gz,json,toml"
+# All that need no process or optional package of their own.
+FORMATS = "mat,npz,arff,arff.gz,xml,libsvm,libsvm.gz,csv,csv.gz,json,toml,jsonl,tasks"
 
 
 def run(*arguments, **environment):

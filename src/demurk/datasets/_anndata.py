@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from demurk.utils._optional import import_optional
+from demurk.utils._text import one_line
 
 
 @contextmanager
@@ -31,7 +32,8 @@ def read_anndata(path, layer=None):
             data = anndata.read_h5ad(path)
     except Exception as error:  # h5py and anndata raise their own kinds
         raise ValueError(
-            f"{path} cannot be read as an .h5ad file ({error}); write it anew."
+            f"{path} cannot be read as an .h5ad file ({one_line(error)}); write it "
+            "anew."
         ) from error
     frame = data.obs.copy()
     frame.columns = [str(name) for name in frame.columns]

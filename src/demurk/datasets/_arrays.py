@@ -7,6 +7,7 @@ import io
 import math
 import zipfile
 from operator import index
+from pathlib import Path
 
 import numpy as np
 from scipy import sparse
@@ -176,12 +177,12 @@ def read_npz(path):
     [[1, 0], [1, -1]]
     """
     path = existing_file(path)
-    found, names = _load_arrays(path)
+    found = load_arrays(path, {*_MORE, *(name for pair in _PAIRS for name in pair)})
     pair = next((pair for pair in _PAIRS if set(pair) <= set(found)), None)
     if pair is None:
         raise ValueError(
             f"{path} must hold the arrays X and Y, or data and target; it has "
-            f"{one_line(', '.join(names)) or 'none'}."
+            f"{one_line(', '.join(found)) or 'none of them'}."
         )
     data, y = check_data(found[pair[0]], path), found[pair[1]]
     candidates = found.get("candidates")
@@ -215,25 +216,35 @@ def read_npz(path):
     return make_bunch(data, y, features, names, stem(path), candidates=candidates)
 
 
-def _load_arrays(path):
-    """The arrays of an archive that have a part to play, and the names of all."""
-    wanted = {*_MORE, *(name for pair in _PAIRS for name in pair)}
+def load_arrays(path, wanted=None):
+    """Arrays of an archive by name, those `wanted` or all; of a .npy file under ""."""
     try:
+        if Path(path).suffix.lower() == ".npy":
+            return {"": _array(bytearray(Path(path).read_bytes()))}
         with zipfile.ZipFile(path) as archive:
-            files = {name.removesuffix(".npy"): name for name in archive.namelist()}
-            found = {}
-            for name in wanted.intersection(files):
-                packing = archive.getinfo(files[name]).compress_type
-                if packing not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-                    raise ValueError("it is packed in a way that NumPy does not use")
-                with archive.open(files[name]) as stream:
-                    found[name] = _array(bounded(stream, path))
+            return {
+                name: _member(archive, file, path)
+                for name, file in _members(archive).items()
+                if wanted is None or name in wanted
+            }
     except Exception as error:  # damaged archives raise zip, zlib and value errors
         raise ValueError(
             f"{path} cannot be read as a NumPy archive ({one_line(error)}); write it "
             "with numpy.savez."
         ) from error
-    return found, list(files)
+
+
+def _members(archive):
+    """Files of an archive by the names of their arrays."""
+    return {name.removesuffix(".npy"): name for name in archive.namelist()}
+
+
+def _member(archive, file, path):
+    packing = archive.getinfo(file).compress_type
+    if packing not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise ValueError("it is packed in a way that NumPy does not use")
+    with archive.open(file) as stream:
+        return _array(bounded(stream, path))
 
 
 def _array(content):

@@ -8,7 +8,9 @@ import json
 import numpy as np
 
 from demurk.datasets._label_studio import is_tasks, tasks_frame
+from demurk.utils._nesting import parse_text
 from demurk.utils._optional import import_optional
+from demurk.utils._text import one_line
 
 
 def read_json(data, path):
@@ -27,7 +29,14 @@ def read_json(data, path):
     if not records:
         raise ValueError(f"{path} has no rows; the file may be empty or cut off.")
     if is_tasks(records):
-        return tasks_frame(records, path), "label studio", records
+        try:
+            frame = tasks_frame(records, path)
+        except (AttributeError, LookupError, TypeError) as error:
+            raise ValueError(
+                f"{path} is no export of Label Studio, though its rows have 'data' "
+                f"({type(error).__name__}: {one_line(error, 60)}); export it again."
+            ) from error
+        return frame, "label studio", records
     pd = import_optional("pandas", "tables")
     frame = pd.DataFrame(records)
     frame.columns = [str(name) for name in frame.columns]
@@ -36,11 +45,12 @@ def read_json(data, path):
 
 def _array(text, path):
     try:
-        return json.loads(text)
+        return parse_text(text, "json")
     except ValueError as error:
         line = getattr(error, "lineno", 1)
         raise ValueError(
-            f"{path}, line {line}: this is no JSON ({error}); get the file again."
+            f"{path}, line {line}: this is no JSON ({one_line(error)}); get the file "
+            "again."
         ) from error
 
 
@@ -49,11 +59,11 @@ def _lines(text, path):
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
             try:
-                records.append(json.loads(line))
+                records.append(parse_text(line, "json"))
             except ValueError as error:
                 raise ValueError(
-                    f"{path}, line {number}: this is no JSON ({error}); each line is "
-                    "one object."
+                    f"{path}, line {number}: this is no JSON ({one_line(error)}); each "
+                    "line is one object."
                 ) from error
     return records
 

@@ -8,12 +8,14 @@ from pathlib import Path
 
 import numpy as np
 
+from demurk.datasets._arrays import load_arrays
 from demurk.datasets._files import check_data, existing_file
 from demurk.datasets._table import Table, table_from_bunch
 from demurk.datasets._table_cells import as_words
 from demurk.datasets._table_source import Source
 from demurk.datasets._table_text import has_column, read_bytes, read_text, sniff
 from demurk.utils._optional import import_optional
+from demurk.utils._text import one_line
 
 TEXT = (".csv", ".tsv", ".dat", ".tab")
 PARQUET = (".parquet", ".pq")
@@ -221,7 +223,7 @@ def _typed(path, plain):
     except Exception as error:  # pyarrow and openpyxl raise their own kinds
         what = "n Excel" if plain.endswith(EXCEL) else " Parquet or Feather"
         raise ValueError(
-            f"{path} cannot be read as a{what} file ({error}); write it anew."
+            f"{path} cannot be read as a{what} file ({one_line(error)}); write it anew."
         ) from error
     if not len(frame) or not frame.shape[1]:
         raise ValueError(f"{path} has no rows or no columns.")
@@ -267,18 +269,11 @@ def _feature_file(path, key):
     existing_file(path)
     plain = Path(path).name.lower()
     if plain.endswith((".npy", ".npz")):
-        try:
-            loaded = np.load(path, allow_pickle=False)
-        except ValueError as error:
-            raise ValueError(
-                f"{path} cannot be read as an array ({error}); write it with "
-                "numpy.save."
-            ) from error
-        keys = None
+        loaded, keys = load_arrays(path), None
         if plain.endswith(".npz"):
             values, keys = _from_npz(loaded, path, key)
         else:
-            values = loaded
+            values = loaded[""]
             if key is not None:
                 raise ValueError(
                     f"{path} has no column {key!r} for --key; give the rows in the "
@@ -298,12 +293,12 @@ def _feature_file(path, key):
 
 
 def _from_npz(loaded, path, key):
-    names = [name for name in loaded.files if name != key]
+    names = [name for name in list(loaded) if name != key]
     found = [name for name in ("X", "data", "features", "embeddings") if name in names]
     found = found or [name for name in names if loaded[name].ndim == 2]
-    if not found or (key is not None and key not in loaded.files):
+    if not found or (key is not None and key not in list(loaded)):
         raise ValueError(
-            f"{path} holds {', '.join(loaded.files)}; it needs a matrix X"
+            f"{path} holds {', '.join(list(loaded))}; it needs a matrix X"
             + (f" and the keys {key!r}." if key is not None else ".")
         )
     keys = None
