@@ -131,7 +131,7 @@ class MurkyClassifier(CallbackSupportMixin, ScoreClassifier):
     there.
 
     Time: about five forests of 300 trees, ``O(n log n sqrt(D) q)`` node work each, one
-    ``O(n^3)`` eigendecomposition per kernel width with n labelled rows (above 2,500 of
+    ``O(n^3)`` eigendecomposition per kernel width with n labelled rows (above 3,000 of
     them ``O(n 2000^2)`` by the Nystroem approximation), and 12 logistic regressions per
     label. Memory: the leaves, O(trees n q), and O(n^2) for the kernels.
 

@@ -49,7 +49,7 @@ class LeaveOneOutKernelRidge(BaseEstimator):
         Whether each label has its own penalty. One for all labels is the safer choice
         in a stack: the best of 19 penalties per label makes the leave-one-out score
         optimistic.
-    max_exact : int, default=2500
+    max_exact : int, default=3000
         Above so many rows the kernel is approximated (Nystroem).
     n_landmarks : int, default=2000
         Landmarks of the approximation.
@@ -85,7 +85,7 @@ class LeaveOneOutKernelRidge(BaseEstimator):
         widths=(0.1, 0.25, 0.5, 1.0, 2.0, 4.0),
         ridges=None,
         per_label=False,
-        max_exact=2500,
+        max_exact=3000,
         n_landmarks=2000,
         random_state=None,
     ):

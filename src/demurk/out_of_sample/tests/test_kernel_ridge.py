@@ -157,8 +157,8 @@ def test_many_rows_take_landmarks(rng, monkeypatch):
         raise InterruptedError(f"{kernel.shape}")
 
     monkeypatch.setattr("demurk.out_of_sample._kernel_ridge._nystroem", found)
-    X = rng.normal(size=(2501, 3))
+    X = rng.normal(size=(3001, 3))
     Y = (X[:, :1] > 0).astype(float)
     model = LeaveOneOutKernelRidge(widths=(1.0,), random_state=0)
-    with pytest.raises(InterruptedError, match=r"\(2501, 2000\)"):
+    with pytest.raises(InterruptedError, match=r"\(3001, 2000\)"):
         model.fit_out_of_sample(X, Y, np.ones(Y.shape, dtype=bool))
