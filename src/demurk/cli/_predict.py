@@ -211,7 +211,7 @@ def _new_table(source, reading):
     asked = ("labels", "class_", "tags", "candidates", "drop", "keep", "text")
     asked += ("categorical", "image", "key")
     plain = {k: v for k, v in reading.items() if k not in asked}
-    return read_input(source, **plain, labels=0)
+    return read_input(source, **plain, labels=0, needs_labels=False)
 
 
 def _new_features(table, vectorizer, n_features):

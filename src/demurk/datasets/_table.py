@@ -171,7 +171,7 @@ class Table:
         return self._made[2]
 
     def transform(self, vectorizer):
-        """Make features as another table's vectorizer makes them.
+        """Make features as another table's vectorizer makes them, and keep them.
 
         Parameters
         ----------
@@ -185,11 +185,15 @@ class Table:
         """
         vectorizer = copy(vectorizer).set_params(decimal=self.source.dialect.decimal)
         try:
-            return vectorizer.transform(self.cells)
+            features = vectorizer.transform(self.cells)
         except CellError as error:
             raise self._placed(error) from error
         except ValueError as error:
             raise ValueError(f"{self.source.path}: {error}") from error
+        # Columns are now what they were in the other table.
+        names = list(vectorizer.get_feature_names_out())
+        self.__dict__["_made"] = features, names, vectorizer
+        return features
 
     @property
     def columns(self):
