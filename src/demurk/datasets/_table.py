@@ -14,7 +14,8 @@ from scipy.sparse import issparse
 from demurk.datasets._files import check_known, make_bunch
 from demurk.datasets._table_cells import CellError, as_words
 from demurk.datasets._table_features import Column, TableFeatures
-from demurk.datasets._table_labels import LabelForm, find_form, read_labels
+from demurk.datasets._table_form import LabelForm
+from demurk.datasets._table_labels import find_form, read_labels
 from demurk.datasets._table_leaks import find_leaks
 from demurk.datasets._table_source import Source
 from demurk.datasets._table_write import relabelled, write_table

@@ -160,7 +160,7 @@ def test_labels_that_sound_like_our_columns(folder):
     source = make_table(folder / "odd.csv", labels)
     assert run(*FOLDERS["predict"], source=source) == 0
     table = pd.read_csv(folder / "out" / "predictions.csv")
-    assert list(table)[1:5] == labels and list(table)[0] == "row"
+    assert list(table)[:5] == ["row", *labels]
     assert table.shape[1] == 1 + 12 + 1 and list(table)[-1] == "filled"
     assert table["x: probability"].isin([0, 1]).all()
     assert table["x: probability (2)"].between(0, 1).all()
