@@ -11,6 +11,7 @@ from pathlib import Path
 from demurk.cli._console import note
 from demurk.datasets import list_datasets, load_dataset, read_table
 from demurk.datasets._table import table_from_bunch
+from demurk.datasets._table_form import NoLabelsError
 from demurk.datasets._table_read import is_table
 from demurk.labels import LabelData
 
@@ -47,9 +48,18 @@ def check_packages(source):
             )
 
 
-def read_input(source, *, data_home=None, **options):
+def read_input(source, *, data_home=None, needs_labels=True, **options):
     """Read a table from a file, the standard input, or a data set known by name."""
-    source = str(source)
+    table = _read(str(source), data_home, options)
+    if needs_labels and table.labels is None:
+        raise NoLabelsError(
+            f"{source} has no label column: name it with --labels, --class, --tags or "
+            "--candidates."
+        )
+    return table
+
+
+def _read(source, data_home, options):
     check_packages(source)
     if source == "-" or Path(source).is_file():
         return read_table(source, **_reading(source, options))

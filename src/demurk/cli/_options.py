@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from demurk.datasets._table_labels import NoLabelsError
+from demurk.datasets._table_form import NoLabelsError
 
 __all__ = ["Force", "Source", "reads_table"]
 

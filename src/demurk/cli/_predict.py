@@ -17,7 +17,7 @@ from demurk.cli._console import say, shown_progress
 from demurk.cli._input import labels_for, read_input, row_names, tell
 from demurk.cli._output import beside, files_read, free_name, table_of, write_table
 from demurk.datasets import TableFeatures
-from demurk.datasets._table_labels import NoLabelsError
+from demurk.datasets._table_form import NoLabelsError
 from demurk.labels import LabelData
 from demurk.multilabel import MurkyClassifier
 from demurk.registry import get_method
@@ -211,7 +211,7 @@ def _new_table(source, reading):
     asked = ("labels", "class_", "tags", "candidates", "drop", "keep", "text")
     asked += ("categorical", "image", "key")
     plain = {k: v for k, v in reading.items() if k not in asked}
-    return read_input(source, **plain, labels=0)
+    return read_input(source, **plain, labels=0, needs_labels=False)
 
 
 def _new_features(table, vectorizer, n_features):

@@ -14,7 +14,7 @@ from demurk.datasets._mat import read_mat
 from demurk.datasets._read import read_dataset
 from demurk.datasets._table import Table
 from demurk.datasets._table_features import Column, TableFeatures, table_features
-from demurk.datasets._table_labels import LabelForm
+from demurk.datasets._table_form import LabelForm
 from demurk.datasets._table_read import read_table
 
 __all__ = [

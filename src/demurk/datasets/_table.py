@@ -14,7 +14,8 @@ from scipy.sparse import issparse
 from demurk.datasets._files import check_known, make_bunch
 from demurk.datasets._table_cells import CellError, as_words
 from demurk.datasets._table_features import Column, TableFeatures
-from demurk.datasets._table_labels import LabelForm, find_form, read_labels
+from demurk.datasets._table_form import LabelForm
+from demurk.datasets._table_labels import find_form, read_labels
 from demurk.datasets._table_leaks import find_leaks
 from demurk.datasets._table_source import Source
 from demurk.datasets._table_write import relabelled, write_table
@@ -171,7 +172,7 @@ class Table:
         return self._made[2]
 
     def transform(self, vectorizer):
-        """Make features as another table's vectorizer makes them.
+        """Make features as another table's vectorizer makes them, and keep them.
 
         Parameters
         ----------
@@ -185,11 +186,15 @@ class Table:
         """
         vectorizer = copy(vectorizer).set_params(decimal=self.source.dialect.decimal)
         try:
-            return vectorizer.transform(self.cells)
+            features = vectorizer.transform(self.cells)
         except CellError as error:
             raise self._placed(error) from error
         except ValueError as error:
             raise ValueError(f"{self.source.path}: {error}") from error
+        # Columns are now what they were in the other table.
+        names = list(vectorizer.get_feature_names_out())
+        self.__dict__["_made"] = features, names, vectorizer
+        return features
 
     @property
     def columns(self):

@@ -5,13 +5,13 @@
 
 import json
 import re
-from dataclasses import dataclass
 from numbers import Integral
 
 import numpy as np
 
 from demurk.datasets._files import MISSING, check_known
 from demurk.datasets._table_cells import LISTS, CellError, as_words, holds_lists
+from demurk.datasets._table_form import LabelForm, NoLabelsError, quoted
 from demurk.labels import LabelData, check_labels, labels_from_sets
 
 PREFIX = "label:"
@@ -24,62 +24,6 @@ UNKNOWN = MISSING | {"-1", "-1.0"}
 # A class should have a few samples; a column of measurements has none twice.
 MANY_CLASSES = 50
 FEW_NUMBERS = 10
-
-
-class NoLabelsError(ValueError):
-    """Nothing says which column holds the labels, or no row has any."""
-
-
-@dataclass(frozen=True)
-class LabelForm:
-    """How the labels stand in a table.
-
-    Parameters
-    ----------
-    form : {"labels", "class", "tags", "candidates", "none"}
-        A column of 0 and 1 per label; one column of classes; one column of tags; one
-        column of candidates, of which one is true; no labels.
-    columns : tuple of str
-        The columns.
-    sep : str or None
-        What separates tags or candidates; None for lists.
-    none : str
-        The word for "no tag at all".
-    noise : str or None
-        "extra" if some of the tags may be wrong.
-    empty_list : {"no tag", "unlabelled"}
-        What an empty list means.
-
-    Examples
-    --------
-    >>> from demurk.datasets import LabelForm
-    >>> print(LabelForm("class", ("species",)))
-    --class species
-    """
-
-    form: str
-    columns: tuple = ()
-    sep: str | None = None
-    none: str = "none"
-    noise: str | None = None
-    empty_list: str = "no tag"
-
-    def __str__(self):
-        return f"--{self.form} {_quoted(','.join(self.columns))}"
-
-    @property
-    def kind(self):
-        """Kind of :class:`~demurk.labels.LabelData`."""
-        if self.form == "candidates":
-            return "candidates"
-        return EXTRA if self.noise == "extra" else "labels"
-
-
-EXTRA = "extra"
-
-
-def _quoted(text):
-    return f"'{text}'" if re.search(r"[\s|;&()]", text) else text
 
 
 # Finding
@@ -171,7 +115,7 @@ def _refuse_annotators(columns, name):
             f"{name} has the labels of several annotators ({people[0]!r}, "
             f"{people[1]!r}), which cannot be weighed yet; take those of one with "
             f"--{'labels' if people[0].startswith(PREFIX) else 'class'} "
-            f"{_quoted(people[0])} and leave out the others with --drop."
+            f"{quoted(people[0])} and leave out the others with --drop."
         )
 
 
@@ -200,7 +144,7 @@ def no_labels(frame, name):
             f"{first}, and none looks like one; name it with --labels, --class, --tags "
             "or --candidates."
         )
-    commands = [f"demurk COMMAND {_quoted(name)} {way}" for way in ways]
+    commands = [f"demurk COMMAND {quoted(name)} {way}" for way in ways]
     return f"{first}: try `{'`, `'.join(commands)}`."
 
 
@@ -275,8 +219,8 @@ def _no_truth(column, row, cell):
         column,
         row,
         f"holds {str(cell)[:40]!r}, but a label is 0, 1 or empty (yes, no, true, "
-        f"false); if it is a column of classes, say --class {_quoted(column)}, or "
-        f"--tags {_quoted(column)} for tags.",
+        f"false); if it is a column of classes, say --class {quoted(column)}, or "
+        f"--tags {quoted(column)} for tags.",
     )
 
 
@@ -310,7 +254,7 @@ def _unwrapped(cells, form):
             raise CellError(
                 form.columns[0],
                 row,
-                f"holds {len(members)} labels; say --tags {_quoted(form.columns[0])}.",
+                f"holds {len(members)} labels; say --tags {quoted(form.columns[0])}.",
             )
     return lists.map(lambda members: members[0] if len(members) else None)
 

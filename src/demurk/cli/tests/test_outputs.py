@@ -160,12 +160,13 @@ def test_labels_that_sound_like_our_columns(folder):
     source = make_table(folder / "odd.csv", labels)
     assert run(*FOLDERS["predict"], source=source) == 0
     table = pd.read_csv(folder / "out" / "predictions.csv")
-    assert list(table)[:4] == labels and table.shape[1] == 12
+    assert list(table)[:5] == ["row", *labels]
+    assert table.shape[1] == 1 + 12 + 1 and list(table)[-1] == "filled"
     assert table["x: probability"].isin([0, 1]).all()
     assert table["x: probability (2)"].between(0, 1).all()
     assert run(*FOLDERS["reduce"], source=source, out="reduced") == 0
     table = pd.read_csv(folder / "reduced" / "labels.csv")
-    assert table.shape[1] == 12 and set(labels) < set(table)
+    assert table.shape[1] == 1 + 12 and set(labels) < set(table)
     assert table["x: cleaned (2)"].isin([0, 1]).all()
 
 

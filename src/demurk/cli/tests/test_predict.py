@@ -139,31 +139,32 @@ def test_learning_from_another_file(songs, folder):
     assert right.mean() > 0.85
 
 
-def test_categories_are_found_again(folder):
-    predict("songs.csv", "--categorical", "genre")
+def test_categories_are_found_again(songs, folder):
+    columns = ["--categorical", "genre", "--drop", "title"]
+    predict("songs.csv", *columns)
     model = io.load("predictions.skops")
-    assert list(model.feature_names_in_) == [*FEATURES, "genre=pop", "genre=rock"]
-    new = pd.read_csv("new.csv")[N_LABELED:]
-    new.to_csv("new.csv", index=False)
-    assert run("predict", "predictions.skops", "new.csv", "-o", "a.csv") == 0
-    table = pd.read_csv("predictions.csv")
-    assert_allclose(pd.read_csv("a.csv"), table.iloc[N_LABELED:, :4], atol=1e-5)
-    # A genre that was not there in training is neither of those that were.
-    new.assign(genre="jazz").to_csv("jazz.csv", index=False)
-    assert run("predict", "predictions.skops", "jazz.csv", "-o", "b.csv") == 0
-    zeros = new.drop(columns=["genre", "title"]).assign(**{"genre=pop": 0.0})
-    zeros["genre=rock"] = 0.0
-    assert_allclose(
-        pd.read_csv("b.csv").iloc[:, 2:], model.predict_proba(zeros), atol=1e-5
-    )
+    assert list(model[0].names_out_) == [*FEATURES, "genre=pop", "genre=rock"]
+    table = pd.read_csv("predictions.csv").iloc[:, 1:5]
+    new = pd.read_csv("rest.csv")
+    new[new.columns[::-1]].to_csv("a-in.csv", index=False)
+    assert run("predict", "predictions.skops", "a-in.csv", "-o", "a.csv") == 0
+    assert_allclose(pd.read_csv("a.csv").iloc[:, 1:], table[N_LABELED:], atol=1e-5)
+    # A value that the model does not know is none of those it knows.
+    new.assign(genre="polka").to_csv("b-in.csv", index=False)
+    assert run("predict", "predictions.skops", "b-in.csv", "-o", "b.csv") == 0
+    zeros = np.column_stack([model[0].transform(new)[:, :-2], np.zeros((len(new), 2))])
+    expected = model[1:].predict_proba(zeros)
+    assert_allclose(pd.read_csv("b.csv").iloc[:, 3:], expected, atol=1e-5)
 
 
 def test_other_methods(songs, folder, capsys):
     frame, truth = songs
-    assert run("predict", "songs.csv", "--method", "mlknn", "--labels", 2) == 0
+    options = ["--method", "mlknn", "--labels", 2, "--drop", "title,genre"]
+    assert run("predict", "songs.csv", *options) == 0
     assert "MLkNN learned from 50" in capsys.readouterr().out
     table = pd.read_csv("predictions.csv")
-    assert (table.iloc[N_LABELED:, :2] == truth[N_LABELED:]).to_numpy().mean() > 0.8
+    names = ["happy", "fast"]
+    assert (table[names][N_LABELED:] == truth[N_LABELED:]).to_numpy().mean() > 0.8
     # Candidate labels: one class comes out.
     frame = frame.assign(**{"label:other": 1}).replace({"genre": {"": "pop"}})
     frame.loc[N_LABELED:, [c for c in frame if c.startswith("label:")]] = -1
@@ -180,9 +181,9 @@ def test_one_class_per_sample(folder, rng):
     np.savez("new.npz", X=X[:9], y=names[:9])
     predict("new.npz", "--train", "all.npz")
     table = pd.read_csv("predictions.csv")
-    assert list(table) == ["predicted", "down: probability", "up: probability"]
+    assert list(table) == ["row", "predicted", "down: probability", "up: probability"]
     assert (table["predicted"] == names[:9]).mean() > 0.8
-    assert_allclose(table.iloc[:, 1:].sum(axis=1), 1, atol=1e-5)
+    assert_allclose(table.iloc[:, 2:].sum(axis=1), 1, atol=1e-5)
 
 
 def test_sparse_files(folder, rng):
@@ -192,7 +193,7 @@ def test_sparse_files(folder, rng):
     for name, part in (("a.svm", slice(50)), ("b.svm", slice(50, 60))):
         dump_svmlight_file(X[part], Y[part], name, multilabel=True)
     predict("b.svm", "--train", "a.svm")
-    assert pd.read_csv("predictions.csv").shape == (10, 4)
+    assert pd.read_csv("predictions.csv").shape == (10, 5)
     assert run("predict", "predictions.skops", "b.svm", "-o", "again.csv") == 0
     assert pd.read_csv("again.csv").equals(pd.read_csv("predictions.csv"))
     dump_svmlight_file(X[:, :20], Y, "narrow.svm", multilabel=True)

@@ -442,3 +442,20 @@ def test_missing_packages_are_found_before_the_work(tmp_path, capsys, monkeypatc
     assert main(["clean", "t.xlsx", "-o", str(tmp_path / "out")]) == 2
     assert "pip install demurk[" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
+
+
+def test_one_label_gives_the_numbers_it_gives_among_two(tmp_path, data_home):
+    """A method that looks at labels one by one cannot tell the two tables apart."""
+    frame, labels = emotions(data_home)
+    labels = labels.iloc[:, :2].set_axis(["a", "b"], axis=1)
+    found = {}
+    for names in (["a"], ["a", "b"]):
+        folder = tmp_path / "".join(names)
+        folder.mkdir()
+        frame.join(labels[names]).to_csv(folder / "t.csv", index=False)
+        command = ["predict", str(folder / "t.csv"), "--labels", ",".join(names)]
+        command += ["--method", "MLkNN", "-o", str(folder / "p.csv")]
+        assert main(command) == 0
+        found[len(names)] = pd.read_csv(folder / "p.csv")
+    columns = ["row", "a", "a: probability", "a: given"]
+    pd.testing.assert_frame_equal(found[1][columns], found[2][columns])

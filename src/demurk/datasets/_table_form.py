@@ -1,0 +1,63 @@
+"""How the labels stand in a table, in the words of the command line."""
+
+# Authors: The demurk developers
+# SPDX-License-Identifier: BSD-3-Clause
+
+import re
+from dataclasses import dataclass
+
+__all__ = ["LabelForm", "NoLabelsError", "quoted"]
+
+
+def quoted(text):
+    """A name as a shell takes it."""
+    return f"'{text}'" if re.search(r"[\s|;&()]", text) else text
+
+
+class NoLabelsError(ValueError):
+    """Nothing says which column holds the labels, or no row has any."""
+
+
+@dataclass(frozen=True)
+class LabelForm:
+    """How the labels stand in a table.
+
+    Parameters
+    ----------
+    form : {"labels", "class", "tags", "candidates", "none"}
+        A column of 0 and 1 per label; one column of classes; one column of tags; one
+        column of candidates, of which one is true; no labels.
+    columns : tuple of str
+        The columns.
+    sep : str or None
+        What separates tags or candidates; None for lists.
+    none : str
+        The word for "no tag at all".
+    noise : str or None
+        "extra" if some of the tags may be wrong.
+    empty_list : {"no tag", "unlabelled"}
+        What an empty list means.
+
+    Examples
+    --------
+    >>> from demurk.datasets import LabelForm
+    >>> print(LabelForm("class", ("species",)))
+    --class species
+    """
+
+    form: str
+    columns: tuple = ()
+    sep: str | None = None
+    none: str = "none"
+    noise: str | None = None
+    empty_list: str = "no tag"
+
+    def __str__(self):
+        return f"--{self.form} {quoted(','.join(self.columns))}"
+
+    @property
+    def kind(self):
+        """Kind of :class:`~demurk.labels.LabelData`."""
+        if self.form == "candidates":
+            return "candidates"
+        return "extra" if self.noise == "extra" else "labels"
