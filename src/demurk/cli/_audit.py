@@ -98,7 +98,7 @@ def find_suspects(table, *, noise="auto", review=None, flip=0.8, seed=0):
         audit = _candidates(table)
     else:
         _refuse_ones(table)
-        audit = LabelAudit(noise, random_state=seed)
+        audit = LabelAudit(noise, n_jobs=-1, random_state=seed)
         with shown_progress(audit), warnings.catch_warnings():
             # It is said in the report.
             warnings.simplefilter("ignore", UnknownRateWarning)
