@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 
 from demurk.audit import LabelAudit
+from demurk.audit._classes import class_suspects
 from demurk.audit._suspects import LISTS, suspect_frame, top_entries
 from demurk.audit._words import UnknownRateWarning
 from demurk.cli._console import shown_progress
@@ -103,6 +104,8 @@ def find_suspects(table, *, noise="auto", review=None, flip=0.8, seed=0):
             # It is said in the report.
             warnings.simplefilter("ignore", UnknownRateWarning)
             audit.fit(table.features, labels_for(labels, audit))
+    if labels.single:
+        return _class_findings(table, audit, review, flip)
     given, estimated = labels.values > 0, audit.estimated_
     cleaned = given.copy() if flip is None else audit._corrected_values(flip)
     listed = given != cleaned
@@ -114,6 +117,65 @@ def find_suspects(table, *, noise="auto", review=None, flip=0.8, seed=0):
     samples = samples_of(table)
     suspects.insert(2, "sample", [samples[row] for row in entries[:, 0]])
     return Findings(audit, estimated, cleaned, given != cleaned, listed, suspects)
+
+
+@dataclass(frozen=True, eq=False)
+class ClassAudit:
+    """The audit of one class per row, told entry by entry for the page."""
+
+    audit: LabelAudit
+    wrong_proba_: np.ndarray  # (n, q): the class given, and the one suggested
+    scores_: np.ndarray
+
+    def __getattr__(self, name):
+        return getattr(self.audit, name)
+
+
+def _class_findings(table, audit, review, flip):
+    """Suspects are rows: a class that is given up, and one that takes its place."""
+    given = table.labels.values > 0
+    known, found = audit._evidence.rows, audit._found
+    cleaned = given.copy() if flip is None else audit._corrected_values(flip)
+    changed = (given != cleaned).any(axis=1)
+    n_listed = audit.n_suspects_ if audit.estimated_ else UNKNOWN_REVIEW
+    order = np.argsort(-found.scores, kind="stable")
+    rank = np.argsort(order, kind="stable")
+    chosen = (rank < (n_listed if review is None else review)) | changed[known]
+    order = order[chosen[order]]
+    evidence = replace(audit._evidence, rows=known + 1)
+    lines = class_suspects(order, found, audit.classes_, evidence)
+    rows = known[order]
+    suspects = pd.DataFrame(
+        {
+            "list": LISTS[1],
+            "row": lines["row"],
+            "sample": np.array(samples_of(table), dtype=object)[rows],
+            "label": lines["given"],
+            "given": 1,
+            "suggested": lines["suggested"],
+            "score": found.scores[order],
+            "wrong_proba": lines["wrong_proba"],
+            "reason": lines["reason"],
+            "corrected": changed[rows].astype(int),
+        }
+    )
+    listed = np.zeros_like(given)
+    listed[rows] = given[rows]
+    listed[rows, found.suggested[order]] = True
+    view = ClassAudit(audit, *_class_entries(given, known, found))
+    return Findings(view, audit.estimated_, cleaned, given != cleaned, listed, suspects)
+
+
+def _class_entries(given, known, found):
+    """Probabilities and scores of entries: of the class given and the one suggested."""
+    wrong, scores = np.full((2, *given.shape), np.nan)
+    wrong[known] = np.where(given[known], found.wrong[:, None], 0.0)
+    places = np.arange(len(known))
+    chances = found.distributions[places, found.suggested]
+    wrong[known, found.suggested] = chances
+    scores[known] = np.where(given[known], found.scores[:, None], -np.inf)
+    scores[known, found.suggested] = found.scores
+    return wrong, scores
 
 
 def _refuse_ones(table):

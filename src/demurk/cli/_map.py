@@ -179,7 +179,7 @@ def _summary(table, maps, seconds, found):
         facts |= {
             "message": found.audit.message_,
             "expected_wrong": int(found.audit.n_suspects_),
-            "listed": int(found.listed.sum()),
+            "listed": len(found.suspects),
             "suspect_samples": int(found.listed.any(axis=1).sum()),
         }
     return facts

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import demurk.io as saving
 from demurk.datasets import read_table, table_features
 
 pd = pytest.importorskip("pandas")
@@ -445,6 +446,23 @@ def test_new_rows_are_read_alike(frame, tmp_path):
     with pytest.raises(ValueError, match="no column 'day', but the model was trained"):
         other.drop(columns="day").to_csv(tmp_path / "q.csv", index=False)
         read_table(tmp_path / "q.csv", labels=0).transform(table.vectorizer)
+
+
+def test_saved_decisions_say_what_skrub_says(frame, tmp_path):
+    """Dates, categories and text are read by our own code, as skrub reads them."""
+    skrub = pytest.importorskip("skrub")
+    frame = pd.concat([frame.drop(columns="kind")] * 3, ignore_index=True)
+    frame["note"] = [f"{note} {i}" for i, note in enumerate(frame["note"])]
+    model = table_features()
+    X = model.fit_transform(frame)
+    words = skrub.StringEncoder(random_state=0)
+    plain = skrub.TableVectorizer(high_cardinality=words, cardinality_threshold=30)
+    # Nothing but gaps differs, and those are ours to fill.
+    theirs = plain.fit_transform(frame.drop(columns=["u"]))
+    mine = pd.DataFrame(X, columns=model.get_feature_names_out())[list(theirs.columns)]
+    np.testing.assert_allclose(mine, theirs, rtol=1e-5, atol=1e-5)
+    path = saving.save(model, tmp_path / "m.skops")
+    np.testing.assert_array_equal(saving.load(path).transform(frame), X)
 
 
 def test_polars_frames(frame):

@@ -18,6 +18,7 @@ from sklearn.preprocessing import OrdinalEncoder, StandardScaler
 from demurk import io
 from demurk.audit import LabelAudit
 from demurk.cli import main
+from demurk.datasets import table_features
 from demurk.io._trusted import HELPERS, SKLEARN, find_class
 from demurk.io.tests.forge import nodes
 from demurk.multilabel import MurkyClassifier
@@ -88,8 +89,11 @@ def test_the_helpers_of_the_list_are_those_that_are_held(rng, tmp_path):
     members = ["full", LogisticRegression()]
     model = MurkyClassifier(members, n_estimators=3, random_state=0).fit(X, Y)
     audit = LabelAudit(n_estimators=3, random_state=0).fit(X, Y)
-    path = io.save([model, audit], tmp_path / "m.skops")
+    frame = pd.DataFrame(X).add_prefix("x").assign(note="a b c d".split() * 15)
+    table = table_features(categorical=["note"]).fit(frame)
+    path = io.save([model, audit, table], tmp_path / "m.skops")
     restored = io.load(path)
+    np.testing.assert_array_equal(restored[2].transform(frame), table.transform(frame))
     np.testing.assert_array_equal(restored[0].predict_proba(X), model.predict_proba(X))
     np.testing.assert_array_equal(restored[1].scores_, audit.scores_)
     with zipfile.ZipFile(path) as archive:
