@@ -7,7 +7,7 @@ import numpy as np
 from scipy.sparse import csr_array, issparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 
-from demurk.base import narrow_indices
+from demurk.utils._rows import narrow_indices
 
 __all__ = ["EveryCandidate", "SuspectCandidates"]
 

@@ -11,9 +11,9 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.multioutput import MultiOutputClassifier
 from sklearn.neighbors import KNeighborsClassifier
 
-from demurk.base import narrow_indices
 from demurk.out_of_sample import out_of_bag_scores
 from demurk.utils._optional import import_optional
+from demurk.utils._rows import narrow_indices
 
 __all__ = [
     "CleanlabAudit",
