@@ -188,12 +188,11 @@ def test_one_label_column(folder, command):
     assert run(*FOLDERS[command], source=source) == 0
     if command == "predict":
         table = pd.read_csv(folder / "out" / "predictions.csv")
-        assert list(table) == ["sea", "sea: probability", "sea: given"]
+        assert list(table)[1:4] == ["sea", "sea: probability", "sea: given"]
         assert table["sea: given"].notna().sum() == 50
     if command == "reduce":
         table = pd.read_csv(folder / "out" / "labels.csv")
-        assert list(table) == ["sea", "sea: cleaned", "sea: soft"]
-    if command in ("map", "reduce"):
+        assert list(table)[1:] == ["sea", "sea: cleaned", "sea: soft"]
         facts = json.loads((folder / "out" / "summary.json").read_text())
         assert facts["given"] == 50 and facts["completed"] == 10
         assert facts["overruled"] < 25
