@@ -16,7 +16,7 @@ from demurk.audit._kinds import choose_kind
 from demurk.audit._noise_model import standardized, wrong_probability
 from demurk.audit._other_labels import add_other_labels
 from demurk.audit._probabilities import MEMBERS, out_of_sample_proba, scaled_features
-from demurk.audit._suspects import Evidence, suspect_frame, top_entries
+from demurk.audit._suspects import Evidence, list_lengths, suspect_frame, top_entries
 from demurk.audit._words import UnknownRateWarning, audit_message
 from demurk.base import DemurkEstimator
 from demurk.labels import check_labels
@@ -53,12 +53,14 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
         What may be wrong: any entry, only labels that were given, only labels that
         were not. "auto" finds out; say it if you know it. "none" makes no assumption
         and ranks entries by how unlikely the given label is: the safe choice where
-        errors sit on ambiguous samples.
+        errors sit on ambiguous samples. With one class per sample, "symmetric" means
+        that any other class is given alike, and "extra" and "missing" do not apply.
     rates : {"auto", "shared", "per_label"}, default="auto"
         Whether all labels share their noise rates, or each has its own, drawn towards
-        the shared ones; "auto" takes what explains the labels better.
+        the shared ones; "auto" takes what explains the labels better. Not used with
+        one class per sample.
     n_estimators : int, default=100
-        Trees of the forest.
+        Trees of each forest.
     n_jobs : int, default=None
         Threads; None means 1, -1 all processors.
     random_state : int, RandomState instance or None, default=None
@@ -66,29 +68,38 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
 
     Attributes
     ----------
-    scores_ : ndarray of shape (n_samples, n_labels)
-        How suspect each entry is; NaN where nothing was observed.
-    wrong_proba_ : ndarray of shape (n_samples, n_labels)
-        Probability that the entry is wrong; NaN where nothing was observed.
+    scores_ : ndarray of shape (n_samples, n_labels) or (n_samples,)
+        How suspect each entry is, or each row of a 1-D y; NaN where nothing was
+        observed.
+    wrong_proba_ : ndarray of shape (n_samples, n_labels) or (n_samples,)
+        Probability that the entry, or the class of the row, is wrong; NaN where nothing
+        was observed. If `noise_` is "ambiguous", the probability that two labels given
+        afresh would both differ from it.
     label_distributions_ : ndarray of shape (n_samples, n_labels)
-        Probability of the true label given the entry: ``y + P(wrong) (1 - 2 y)``.
+        Probability of the true label given the entry: ``y + P(wrong) (1 - 2 y)``. Of a
+        1-D y, the distribution of the true class; rows sum to one.
+    noise_matrix_ : ndarray of shape (n_classes, n_classes)
+        Only of a 1-D y: row c is the distribution of what class c was given as.
     noise_rates_ : dict of str to ndarray of shape (n_labels,)
         "extra": how often an absent label was given, e1; "missing": how often
         a present label was not given, e0.
     noise_ : str
         "symmetric", "extra", "missing", "mixed" (both, at different rates),
         "none" (no noise assumed or found), or "uncertain": two explanations are nearly
-        as good, and they order the two lists of suspects differently.
+        as good, and they order the two lists of suspects differently. Of a 1-D y,
+        "symmetric" (any other class alike), "matrix" (certain others, see
+        `noise_matrix_`), "ambiguous" (errors seem to sit on ambiguous rows; their
+        number is unknown) or "none".
     evidence_ : dict of str to float
         Penalised log-likelihood of each kind above that of no noise. A difference of 5
-        or more counts as clear.
+        or more counts as clear. Of a 1-D y, log-likelihood of left-out rows.
     rates_ : {"shared", "per_label"}
         Whether the labels have their own rates.
     estimated_ : bool
         Whether a noise rate is known. Without one, entries are ranked by how unlikely
         the given label is, and nothing is corrected.
     n_suspects_ : int
-        Expected number of wrong entries.
+        Expected number of wrong entries, or rows of a 1-D y.
     message_ : str
         The result in a sentence or two.
     classes_ : ndarray of shape (n_labels,)
@@ -107,10 +118,15 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
     -----
     1. An out-of-bag forest and leave-one-out kernel ridge regression are averaged.
     2. Per label, a leave-one-out ridge regression adds the other labels of the row,
-       where that predicts better. Not for a 1-D y, whose classes exclude each other.
+       where that predicts better.
     3. ``P(given = 1) = e1 + (1 - e0 - e1) sigmoid(a_j z_ij + b_j)`` with z the
        standardised scores is fitted for each kind of noise, by penalised likelihood.
     4. Bayes' rule turns the best fit into the probability that an entry is wrong.
+
+    One class per sample: extra trees join in 1, 2 is left out, and in 3 ``P(given = j)
+    = sum_c p_c T[c, j]`` with ``p = softmax(a_c log P_c + b_c)``. Five folds choose
+    whether T is the identity, has one rate, or is free. If it is the identity and p is
+    flat, errors on ambiguous rows are suspected.
 
     Rates of single labels are drawn around the shared one, ``logit e_j ~ N(m, 1)``, and
     used if they gain more than their Laplace cost and 3. On emotions, scene, yeast and
@@ -129,9 +145,9 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
     chosen 23 times of 24. Where this happens `noise_` is "uncertain". A kind whose rate
     ran to the edge of its range (0.45 of 0.5) is not believed either.
 
-    If the labels seem nearly clean (less than 0.5 % wrong) the ranking is that of
-    "none", with a warning. With few labelled rows (below about 300) rates come out too
-    small: use the order, not the count.
+    If the labels seem nearly clean (less than 0.5 % wrong, 2 % of a 1-D y) the ranking
+    is that of "none", with a warning. With few labelled rows (below about 300) rates
+    come out too small: use the order, not the count.
 
     A forest trained on edited labels is not better than one trained on the given ones;
     use the rates to move its threshold to ``e1 + (1 - e0 - e1) / 2`` instead. Nearest
@@ -224,7 +240,6 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
         if proba is not None:
             proba = check_proba(proba, labels)[labeled]
         part = X if X is None or labeled.all() else X[labeled]
-        judge = self._judge_classes if labels.single else self._judge_entries
         own_members = proba is None
         n_stages = len(MEMBERS[labels.single]) * own_members + 2 - labels.single
         with (
@@ -238,10 +253,13 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
                     part, features, Y, seen, labels.single, params, stage
                 )
             evidence = Evidence(np.flatnonzero(labeled), features, Y, seen)
-            judge(proba, evidence, own_members, stage)
+            if labels.single:
+                self._judge_classes(proba, evidence, own_members, stage)
+            else:
+                self._judge_entries(proba, evidence, stage)
         return self
 
-    def _judge_entries(self, proba, evidence, own_members, stage):
+    def _judge_entries(self, proba, evidence, stage):
         """Steps 2 to 4 for several labels."""
         Y, seen = evidence.labels, evidence.observed
         with stage("other labels"):
@@ -330,12 +348,15 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
             "row" (counted from 0), "label", "given", "score", "wrong_proba" and
             "reason": the probability without the own label, the nearest rows that
             disagree, and the other labels that speak against it. Sorted by list, then
-            by score. If y or X was a frame with an index other than 0, 1, ..., "index"
-            follows "row".
+            by score. Of a 1-D y, one line per row: "row", "given", "suggested",
+            "wrong_proba", "suggested_proba" and "reason". If y or X was a frame with an
+            index other than 0, 1, ..., "index" follows "row".
         """
         check_is_fitted(self)
         if self._given.single:
-            frame = self._class_suspects(self.n_suspects_ if n is None else n)
+            n = self.n_suspects_ if n is None else n
+            order = np.argsort(-self._found.scores, kind="stable")[:n]
+            frame = class_suspects(order, self._found, self.classes_, self._evidence)
         else:
             frame = self._entry_suspects(n)
         if self._index is not None:
@@ -343,22 +364,13 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
             frame.insert(place, "index", self._index[frame["row"]])
         return frame
 
-    def _class_suspects(self, n):
-        order = np.argsort(-self._found.scores, kind="stable")[:n]
-        return class_suspects(order, self._found, self.classes_, self._evidence)
-
     def _entry_suspects(self, n):
-        given = self._given.values.astype(int)
-        if self.noise_ != "uncertain":
-            limits = self.n_suspects_ if n is None else n
-        elif n is None:
-            wrong = np.nan_to_num(self.wrong_proba_)
-            limits = {v: int(np.rint(wrong[given == v].sum())) for v in (0, 1)}
-        else:
-            limits = {0: n, 1: n}
+        given, wrong = self._given.values.astype(int), self.wrong_proba_
+        uncertain = self.noise_ == "uncertain"
+        limits = list_lengths(n, given, wrong, self.n_suspects_, uncertain)
         entries = top_entries(self.scores_, given, limits)
         return suspect_frame(
-            entries, self.scores_, self.wrong_proba_, self.classes_, self._evidence
+            entries, self.scores_, wrong, self.classes_, self._evidence
         )
 
     def corrected(self, threshold=0.8):

@@ -10,7 +10,14 @@ import numpy as np
 
 from demurk.graph import nearest_neighbors
 
-__all__ = ["LISTS", "Evidence", "nearest_rows", "suspect_frame", "top_entries"]
+__all__ = [
+    "LISTS",
+    "Evidence",
+    "list_lengths",
+    "nearest_rows",
+    "suspect_frame",
+    "top_entries",
+]
 
 LISTS = {1: "given but probably wrong", 0: "missing but probably right"}
 COLUMNS = ("list", "row", "label", "given", "score", "wrong_proba", "reason")
@@ -46,6 +53,33 @@ class Evidence:
     out_of_sample: np.ndarray | None = None
     coefs: np.ndarray | None = None
     means: np.ndarray | None = None
+
+
+def list_lengths(n, given, wrong, n_suspects, uncertain):
+    """How many suspects to list: in all, or of each list where they cannot be mixed.
+
+    Parameters
+    ----------
+    n : int or None
+        How many are asked for; None for as many as are expected to be wrong.
+    given, wrong : ndarray of shape (n_samples, n_labels)
+        Given labels, and their probabilities of being wrong.
+    n_suspects : int
+        How many are expected in all.
+    uncertain : bool
+        Whether the two lists must be read apart.
+
+    Returns
+    -------
+    limits : int or dict of int to int
+        As `top_entries` takes them.
+    """
+    if not uncertain:
+        return n_suspects if n is None else n
+    if n is not None:
+        return {0: n, 1: n}
+    wrong = np.nan_to_num(wrong)
+    return {v: int(np.rint(wrong[given == v].sum())) for v in (0, 1)}
 
 
 def top_entries(scores, given, limits):

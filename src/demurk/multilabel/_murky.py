@@ -60,7 +60,8 @@ class MurkyClassifier(CallbackSupportMixin, ScoreClassifier):
     noise : {"symmetric", "extra", "missing", "none"}, default="symmetric"
         What is wrong with the labels: any entry may be flipped; absent labels may have
         been given (the ones are candidates, zeros can be trusted); present labels may
-        have been left out (ones can be trusted); nothing.
+        have been left out (ones can be trusted); nothing. With a 1-D y, anything but
+        "none" means that classes may be wrong; the data tell which are given for which.
     noise_rate : float, default=None
         How often that happens, below 0.5; None estimates it. The rate of missing labels
         must be given: :class:`~demurk.audit.LabelAudit` estimates it. For a 1-D y, the
@@ -84,7 +85,9 @@ class MurkyClassifier(CallbackSupportMixin, ScoreClassifier):
         "evidence" and "frequency": what the scores of a row and the frequency of a
         label are multiplied with; "mean": the mean of all labels.
     noise_rate_ : float
-        Estimated or given noise rate.
+        Estimated or given noise rate; of a 1-D y, the share of wrong classes.
+    noise_matrix_ : ndarray of shape (n_classes, n_classes)
+        Only of a 1-D y: row c is the distribution of what class c was given as.
     thresholds_ : dict of str to float
         For both targets, the score above which a label is predicted.
     out_of_sample_scores_ : ndarray of shape (n_samples, n_labels)

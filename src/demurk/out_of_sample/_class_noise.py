@@ -19,8 +19,9 @@ SLOPE_MEAN, SLOPE_SPREAD, CLASS_SPREAD, OFFSET_SPREAD = 1.0, 0.3, 0.5, 1.0
 # What a row of the matrix has seen before the data: most classes are mostly right, and
 # confused with few others.
 KEPT, MOVED = 4.02, 0.02
-# A richer form must win by this, and noise at all by this share of the rows as well.
-MARGIN, MARGIN_PER_ROW = 1.0, 0.01
+# What a matrix must win by over one rate; and noise over none, for each row above 300:
+# the tails of p are not perfect, which many rows can tell.
+MARGIN, MARGIN_PER_ROW, FREE_ROWS = 1.0, 0.01, 300
 # Less than this is nearly clean, and what it flags is mostly right.
 SMALLEST_RATE = 0.02
 
@@ -110,34 +111,34 @@ def choose_class_noise(P, given, noise="auto", rate=None):
     if P.shape[1] < 2:
         return ClassNoiseChoice(plain, plain, {"none": 0.0})
     if rate is not None:
-        fit = fit_class_noise(P, given, "symmetric", start=plain, rate=rate)
+        fit = fit_class_noise(P, given, "symmetric", rate=rate)
         return ClassNoiseChoice(fit, plain, {"none": 0.0})
     asked, evidence = noise, {"none": 0.0}
     if asked == "auto":
-        evidence = _evidence(P, given, plain)
+        evidence = _evidence(P, given)
         noise = _chosen(evidence, len(P))
-    fit = plain if noise == "none" else fit_class_noise(P, given, noise, start=plain)
+    fit = plain if noise == "none" else fit_class_noise(P, given, noise)
     if asked == "auto" and fit.rate(P) < SMALLEST_RATE:
         fit = plain
     return ClassNoiseChoice(fit, plain, evidence)
 
 
 def _chosen(evidence, n_rows):
-    best, bar = "none", MARGIN + MARGIN_PER_ROW * n_rows
+    best, bar = "none", MARGIN_PER_ROW * max(n_rows - FREE_ROWS, 0)
     for form in FORMS[1:]:
         if evidence[form] > evidence[best] + bar:
             best, bar = form, MARGIN
     return best
 
 
-def _evidence(P, given, start):
+def _evidence(P, given):
     """Log-likelihood of each fold under fits to the others, above that of none."""
     fold = _folds(P, given)
     total = dict.fromkeys(FORMS, 0.0)
     for k in np.unique(fold):
         train, test = fold != k, fold == k
         for form in FORMS:
-            fit = fit_class_noise(P[train], given[train], form, start=start)
+            fit = fit_class_noise(P[train], given[train], form)
             total[form] += float(fit.log_likelihood(P[test], given[test]).sum())
     return {form: value - total["none"] for form, value in total.items()}
 
@@ -150,7 +151,7 @@ def _folds(P, given):
     return rank % min(N_FOLDS, len(P))
 
 
-def fit_class_noise(P, given, form, *, start=None, rate=None, max_iter=100, tol=0.05):
+def fit_class_noise(P, given, form, *, rate=None, max_iter=100, tol=0.05):
     """Fit one form by expectation-maximisation, with Newton steps for the slopes.
 
     Parameters
@@ -161,8 +162,6 @@ def fit_class_noise(P, given, form, *, start=None, rate=None, max_iter=100, tol=
         Given classes.
     form : str
         One of `FORMS`.
-    start : ClassNoise, default=None
-        Where slopes and offsets begin.
     rate : float, default=None
         A known rate of symmetric noise.
     max_iter : int, default=100
@@ -176,7 +175,7 @@ def fit_class_noise(P, given, form, *, start=None, rate=None, max_iter=100, tol=
         The fit.
     """
     problem = _Problem(P, given, form, rate)
-    x, matrix = problem.start(start)
+    x, matrix = problem.start()
     value, p, shares = problem.evaluate(x, matrix)
     for _ in range(max_iter):
         step = problem.newton_step(x, p, shares)
@@ -210,15 +209,12 @@ class _Problem:
         self.precision = np.repeat(spreads, (1, q, q)) ** -2.0
         self.seen_before = np.full((q, q), MOVED) + (KEPT - MOVED) * np.eye(q)
 
-    def start(self, fit):
-        if fit is None:
-            x = self.center.copy()
-        else:
-            level = np.log(fit.slope).mean()
-            x = np.r_[level, np.log(fit.slope) - level, fit.offset]
+    def start(self):
+        """Slopes as steep as without noise: so noise is looked for before overlap."""
         if self.form == "none":
-            return x, np.eye(self.q)
-        return x, self.symmetric(0.1 if self.rate is None else self.rate)
+            return self.center.copy(), np.eye(self.q)
+        rate = 0.1 if self.rate is None else self.rate
+        return self.center.copy(), self.symmetric(rate)
 
     def symmetric(self, rate):
         matrix = np.full((self.q, self.q), rate / (self.q - 1))

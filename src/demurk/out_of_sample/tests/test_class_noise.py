@@ -1,0 +1,143 @@
+"""The model of wrong classes, beside a slow reference and under permutations."""
+
+# Authors: The demurk developers
+# SPDX-License-Identifier: BSD-3-Clause
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.optimize import approx_fprime
+
+from demurk.out_of_sample import choose_class_noise
+from demurk.out_of_sample._class_noise import (
+    FLOOR,
+    KEPT,
+    MOVED,
+    _Problem,
+    fit_class_noise,
+)
+
+
+def drawn(n_rows, n_classes, noise, seed=0, sharpness=3.0):
+    """Flat probabilities, true classes drawn from sharper ones, and given classes."""
+    rng = np.random.RandomState(seed)
+    logits = 1.5 * rng.standard_normal((n_rows, n_classes))
+    P, sharp = (np.exp(k * logits) for k in (1.0, sharpness))
+    P, sharp = (p / p.sum(axis=1, keepdims=True) for p in (P, sharp))
+    true = (sharp.cumsum(axis=1) > rng.random_sample((n_rows, 1))).argmax(axis=1)
+    moved = rng.random_sample(n_rows) < noise[1]
+    other = rng.randint(1, n_classes, n_rows) if noise[0] == "any" else 1
+    return P, true, np.where(moved, (true + other) % n_classes, true)
+
+
+def reference(P, given, x, matrix, form):
+    """The objective, one row and one class at a time."""
+    n_rows, q = P.shape
+    level, deviations, offsets = x[0], x[1 : 1 + q], x[1 + q :]
+    total = -((level - 1) ** 2) / 0.3**2 / 2
+    total -= sum(d**2 / 0.5**2 / 2 for d in deviations)
+    total -= sum(b**2 / 2 for b in offsets)
+    for i in range(n_rows):
+        row = [max(v, FLOOR) for v in P[i]]
+        weights = [
+            np.exp(
+                np.exp(level + deviations[c]) * np.log(row[c] / sum(row)) + offsets[c]
+            )
+            for c in range(q)
+        ]
+        total += np.log(
+            sum(weights[c] / sum(weights) * matrix[c, given[i]] for c in range(q))
+        )
+    for c in range(q):
+        for j in range(q):
+            if form == "matrix":
+                total += (KEPT if c == j else MOVED) * np.log(matrix[c, j])
+    if form == "symmetric":
+        total += KEPT * np.log(matrix[0, 0]) + MOVED * np.log(1 - matrix[0, 0])
+    return total
+
+
+def point(q, seed=1):
+    rng = np.random.RandomState(seed)
+    x = np.r_[0.7, 0.3 * rng.standard_normal(2 * q)]
+    matrix = np.eye(q) * 3 + rng.random_sample((q, q))
+    return x, matrix / matrix.sum(axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize("form", ["none", "symmetric", "matrix"])
+def test_objective_and_gradient_equal_a_slow_reference(form):
+    P, _, given = drawn(30, 4, ("any", 0.2))
+    problem = _Problem(P, given, form)
+    x, matrix = point(4)
+    if form == "none":
+        matrix = np.eye(4)
+    if form == "symmetric":
+        matrix = problem.symmetric(0.2)
+    value, p, shares = problem.evaluate(x, matrix)
+    assert_allclose(value, reference(P, given, x, matrix, form), rtol=1e-10)
+    slope = approx_fprime(x, lambda z: reference(P, given, z, matrix, form), 1e-6)
+    assert_allclose(problem.gradient(x, p, shares), slope, atol=1e-3)
+
+
+@pytest.mark.parametrize("form", ["symmetric", "matrix"])
+def test_fit_is_a_maximum(form):
+    P, _, given = drawn(300, 3, ("next", 0.2))
+    fit = fit_class_noise(P, given, form, tol=1e-9, max_iter=2000)
+    level = np.log(fit.slope).mean()
+    deviations = np.log(fit.slope) - level
+    # The common level carries its own prior: undo the mean that went into it.
+    shift = (0.3**-2 * (level - 1)) / (0.3**-2 + 3 * 0.5**-2)
+    x = np.r_[level - shift, deviations + shift, fit.offset]
+    problem = _Problem(P, given, form)
+    value, p, shares = problem.evaluate(x, fit.matrix)
+    assert value >= fit.objective - 1e-6
+    assert np.abs(problem.gradient(x, p, shares)).max() < 0.05
+    assert_allclose(problem.new_matrix(shares, fit.matrix), fit.matrix, atol=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("noise", "form"),
+    [(("any", 0.15), "symmetric"), (("next", 0.2), "matrix"), (("any", 0.0), "none")],
+)
+def test_form_and_rate_are_found(noise, form):
+    P, true, given = drawn(2000, 5, noise, sharpness=6.0)
+    fit = choose_class_noise(P, given).fit
+    assert fit.form == form
+    assert abs(fit.rate(P) - (true != given).mean()) < 0.03
+    wrong = 1 - fit.posterior(P, given)[np.arange(2000), given]
+    assert abs(wrong.mean() - (true != given).mean()) < 0.03
+
+
+def test_permuted_rows_and_classes_give_equal_answers():
+    P, _, given = drawn(400, 4, ("next", 0.25), sharpness=6.0)
+    fit = choose_class_noise(P, given)
+    assert fit.fit.form == "matrix"
+    rows, classes = np.random.RandomState(3).permutation(400), np.array([2, 0, 3, 1])
+    place = np.argsort(classes)
+    moved = choose_class_noise(P[np.ix_(rows, classes)], place[given[rows]])
+    assert_allclose(moved.fit.matrix, fit.fit.matrix[np.ix_(classes, classes)], 1e-6)
+    assert_allclose(list(moved.evidence.values()), list(fit.evidence.values()), 1e-6)
+    posterior = fit.fit.posterior(P, given)[np.ix_(rows, classes)]
+    found = moved.fit.posterior(P[np.ix_(rows, classes)], place[given[rows]])
+    assert_allclose(found, posterior, atol=1e-7)
+
+
+def test_known_rate_and_known_form():
+    P, _, given = drawn(300, 4, ("any", 0.2))
+    fit = choose_class_noise(P, given, rate=0.3).fit
+    assert fit.form == "symmetric"
+    assert_allclose(np.diag(fit.matrix), 0.7)
+    for form in ("none", "symmetric", "matrix"):
+        assert choose_class_noise(P, given, form).fit.form == form
+
+
+def test_tiny_classes_and_single_class():
+    P = np.full((5, 1), 0.9)
+    assert_array_equal(choose_class_noise(P, np.zeros(5, int)).fit.matrix, [[1]])
+    P, _, given = drawn(60, 30, ("any", 0.2))
+    given[:28] = np.arange(28)  # classes of one row, and two never given
+    fit = choose_class_noise(P, given).fit
+    assert np.isfinite(fit.posterior(P, given)).all()
+    assert_allclose(fit.matrix.sum(axis=1), 1)
+    two = choose_class_noise(P[:2, :2], np.array([0, 1])).fit
+    assert np.isfinite(two.posterior(P[:2, :2], np.array([0, 1]))).all()
