@@ -40,8 +40,9 @@ def audit_facts(read, found, maps, noise, flip, seed):
         "n_labeled": int(labels.labeled.sum()),
         "n_features": int(read.features.shape[1]),
         "n_labels": labels.n_labels,
-        "entries": int(labels.observed.sum()),
-        "not_observed": int((~labels.observed).sum()),
+        "one_class": labels.single,
+        "entries": _count(labels.observed, labels.single),
+        "not_observed": _count(~labels.observed, labels.single),
         "noise_asked": noise,
         "noise": audit.noise_,
         "message": audit.message_,
@@ -50,7 +51,7 @@ def audit_facts(read, found, maps, noise, flip, seed):
         "expected_wrong": audit.n_suspects_,
         "listed": {name: int((on_list == name).sum()) for name in LISTS.values()},
         "flip": flip,
-        "corrected": int(found.corrected.sum()),
+        "corrected": _count(found.corrected, labels.single),
         "rates": audit.rates_,
         "labels": [
             {
@@ -70,7 +71,17 @@ def audit_facts(read, found, maps, noise, flip, seed):
     }
 
 
+def _count(entries, one_class):
+    """How many entries; with one class per row, how many rows."""
+    return int((entries.any(axis=1) if one_class else entries).sum())
+
+
 def size_line(facts):
+    if facts["one_class"]:
+        text = f"{facts['entries']:,} rows audited ({facts['n_labels']:,} classes)"
+        if facts["not_observed"]:
+            text += f"; {facts['not_observed']:,} rows have no class and stay so"
+        return f"{text}."
     text = (
         f"{facts['entries']:,} entries audited, each one label of one sample (labels: "
         f"{facts['n_labels']:,}, samples: {facts['n_samples']:,})"
@@ -85,7 +96,10 @@ def audit_story(source, facts):
     wrong, missing = facts["listed"].values()
     corrected, flip = facts["corrected"], facts["flip"]
     yield facts["message"]
-    if facts["estimated"]:
+    if facts["one_class"]:
+        least = "" if facts["estimated"] else ", however many of them are wrong"
+        yield f"Listed: the {wrong:,} rows whose class looks least likely{least}."
+    elif facts["estimated"]:
         yield (
             f"Suspects listed: {wrong:,} given but probably wrong, {missing:,} missing "
             "but probably right."
@@ -100,11 +114,15 @@ def audit_story(source, facts):
     elif not facts["estimated"]:
         yield "Nothing was corrected, for want of a noise rate."
     elif not corrected:
-        yield f"No entry is wrong with a probability above {flip:g}: nothing corrected."
-    else:
+        what = "row" if facts["one_class"] else "entry"
         yield (
-            f"Corrected in cleaned.csv: {corrected:,}, wrong with a probability above "
-            f"{flip:g}{_guess(facts)}. {source} is unchanged."
+            f"No {what} is wrong with a probability above {flip:g}: nothing corrected."
+        )
+    else:
+        rows = " rows" if facts["one_class"] else ""
+        yield (
+            f"Corrected in cleaned.csv: {corrected:,}{rows}, wrong with a probability "
+            f"above {flip:g}{_guess(facts)}. {source} is unchanged."
         )
     if facts["n_labeled"] < FEW_SAMPLES:
         yield (
@@ -207,7 +225,7 @@ def _report(source, found, facts):
         "<h2>How much, label by label</h2>",
         _chart(facts),
     ]
-    for name in LISTS.values():
+    for name in [LISTS[1]] if facts["one_class"] else LISTS.values():
         parts += [f"<h2>{name.capitalize()}</h2>", _list(found, name)]
     parts += ["<h2>What to do with it</h2>", _bullets(_advice(facts))]
     return "\n".join([*parts, f"<script>{SCRIPT}</script>"])
@@ -297,7 +315,8 @@ def _list(found, name):
     value = "wrong_proba" if found.estimated else "score"
     lines = []
     for row in rows.head(SHOWN_SUSPECTS).to_dict("records"):
-        sample = f"{row['row']} · {row['sample']}"
+        named = row["sample"] != f"row {row['row']}"
+        sample = f"row {row['row']}" + (f" · {row['sample']}" if named else "")
         lines.append(
             f'<tr><td class="number">{row[value]:.2f}</td>'
             f'<td class="name"><button type="button" class="find" data-sample='
