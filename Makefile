@@ -3,9 +3,11 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+# What the demo needs is there where everything is.
+DEMO := $(if $(wildcard $(STAMP)),$(STAMP),$(VENV)/.installed-for-demo)
 MINIMUM := .venv-minimum
 
-.PHONY: setup demo test test-minimum lint docs bench clean
+.PHONY: setup demo dist test test-minimum lint docs bench clean
 
 setup: $(STAMP)
 
@@ -14,7 +16,12 @@ $(STAMP): pyproject.toml
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable ".[dev]"
 	touch $@
 
-demo: $(STAMP)
+$(VENV)/.installed-for-demo: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable ".[cli,viz]"
+	touch $@
+
+demo: $(DEMO)
 	$(BIN)/demurk demo --output demurk-demo --force
 
 # One thread per worker: the workers already share the cores.
@@ -43,6 +50,9 @@ docs: $(STAMP)
 
 bench: $(STAMP)
 	cd benchmarks && ../$(BIN)/asv machine --yes && ../$(BIN)/asv run --python=same --show-stderr
+
+dist: $(STAMP)
+	$(BIN)/pip wheel --quiet --no-deps --wheel-dir dist .
 
 clean:
 	rm -rf $(VENV) $(MINIMUM) doc/_build doc/gallery doc/generated demurk-demo

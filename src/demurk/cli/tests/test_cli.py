@@ -33,18 +33,23 @@ def run(*arguments):
     return main([str(argument) for argument in arguments])
 
 
-def test_demo_leaves_a_picture_a_summary_and_a_model(tmp_path, monkeypatch, capsys):
+def test_the_demo_tells_how_it_went(tmp_path, monkeypatch, capsys):
     import demurk.cli._demo as demo
 
-    monkeypatch.setattr(demo, "N_TRAIN", 400)
-    monkeypatch.setattr(demo, "N_TEST", 200)
-    assert run("demo", "--output", tmp_path / "out") == 0
+    monkeypatch.setattr(demo, "N_LABELED", 300)
+    out = tmp_path / "out"
+    assert run("demo", "--output", out) == 0
     shown = capsys.readouterr().out
-    assert "NMLSDR" in shown and "random forest" in shown and "Cleaning:" in shown
-    assert (tmp_path / "out" / "embedding.png").stat().st_size > 20_000
-    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
-    assert len(summary) == 4 and all(len(row) == 7 for row in summary.values())
-    assert run("demo", "--output", tmp_path / "out") == 2
+    assert "got every tenth one wrong: 30 of them" in shown
+    assert "In truth 30 are wrong" in shown and "random forest" in shown
+    assert shown.rstrip().endswith(
+        f"Now open {out / 'clean' / 'audit.html'} in a browser."
+    )
+    table = pd.read_csv(out / "demo.csv")
+    assert table.shape == (1797, 65) and table["class"].notna().sum() == 300
+    assert len(pd.read_csv(out / "predictions.csv")) == 1797
+    assert (out / "map" / "map.html").is_file()
+    assert run("demo", "--output", out) == 2
     assert "exists already" in capsys.readouterr().err
 
 
