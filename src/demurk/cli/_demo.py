@@ -24,10 +24,10 @@ N_LABELED, WRONG = 1200, 0.1
 # So many suspects are looked at one by one; more is tiring.
 FIRST = 100
 STORY = (
-    "{n:,} handwritten digits, 8 x 8 grey values each, from scikit-learn. Someone typed "
-    "in what\nthe first {labeled:,} show, and got every tenth one wrong: {wrong} of "
-    "them. Nobody has typed in\nthe other {rest}. The table is {path}; its last column "
-    "is called class."
+    "{n:,} handwritten digits, 8 x 8 grey values each, from scikit-learn. Someone\n"
+    "typed in what the first {labeled:,} show, and got every tenth one wrong: {wrong} "
+    "of them.\nNobody has typed in the other {rest}. The table is {path}; its last "
+    "column is called class."
 )
 
 
