@@ -150,9 +150,7 @@ def _folds(P, given):
     return rank % min(N_FOLDS, len(P))
 
 
-def fit_class_noise(
-    P, given, form, *, start=None, rate=None, max_iter=100, tol=0.05
-):
+def fit_class_noise(P, given, form, *, start=None, rate=None, max_iter=100, tol=0.05):
     """Fit one form by expectation-maximisation, with Newton steps for the slopes.
 
     Parameters
