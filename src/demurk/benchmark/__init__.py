@@ -48,6 +48,7 @@ from demurk.benchmark._significance import (
     wilcoxon_signed_rank,
     win_tie_loss,
 )
+from demurk.benchmark._stale import count_stale
 from demurk.benchmark._store import Outcome, ResultStore
 
 __all__ = [
@@ -65,6 +66,7 @@ __all__ = [
     "Task",
     "code_version",
     "count_best",
+    "count_stale",
     "data_checksum",
     "fold_t_test",
     "friedman_test",

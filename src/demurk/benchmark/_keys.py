@@ -3,59 +3,40 @@
 # Authors: The demurk developers
 # SPDX-License-Identifier: BSD-3-Clause
 
-import ast
 import hashlib
 import json
+import re
 from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 
 import demurk
-from demurk.benchmark._protocol import kind_function, modules_of
+from demurk.benchmark._protocol import kind_function
+from demurk.benchmark._sources import Sources, digest
 
 __all__ = ["code_version", "data_checksum", "keyed_tasks"]
 
-# What can have a docstring.
-DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-# Where a method names code.
-NAMES = ("estimator", "reducer", "like")
-# What no result depends on: tests, pictures, the command, and the benchmark's engine
-# and report.
-NO_RESULT = ("tests", "viz", "cli")
-NO_RESULT_FILES = (
-    *("__init__", "_protocol", "_keys", "_store", "_runner"),
-    *("_report", "_report_page", "_results", "_tables", "_grids", "_markup"),
-    *("_ranking", "_report_figures"),
-    *("_figures", "_figure_curves", "_figure_style", "_significance", "_published"),
-)
+# How arguments name code.
+DOTTED = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+")
 
 
-@cache
 def code_version():
-    """Version of demurk together with a digest of its source files.
+    """Version of demurk together with a digest of all its modules.
 
     Returns
     -------
     version : str
-        Changes with every file on which a result may depend, but not with comments
-        and docstrings. Tests, pictures, the command, and the engine and report of the
-        benchmark are left out.
-
-    Examples
-    --------
-    >>> import demurk
-    >>> from demurk.benchmark import code_version
-    >>> code_version().startswith(demurk.__version__ + "+")
-    True
+        What two machines must share to work on the same run. A result depends on less:
+        on the modules that its task imports, directly or not.
     """
     root = Path(demurk.__file__).parent
-    parts = []
-    for path in sorted(root.rglob("*.py")):
-        place = path.relative_to(root)
-        engine = place.parent == Path("benchmark") and place.stem in NO_RESULT_FILES
-        if not engine and not set(NO_RESULT) & set(place.parts):
-            parts.append(f"{place.as_posix()} {_digest(_program(path))}")
-    return f"{demurk.__version__}+{_digest(' '.join(parts))[:12]}"
+    places = [path.relative_to(root.parent) for path in sorted(root.rglob("*.py"))]
+    names = [
+        ".".join(place.with_suffix("").parts).removesuffix(".__init__")
+        for place in places
+        if "tests" not in place.parts
+    ]
+    # A package hands on names; as a module of its own it would be asked for by path.
+    return f"{demurk.__version__}+{Sources().version([f'{n}.*' for n in names])}"
 
 
 def data_checksum(kind, data_set, options=None):
@@ -102,27 +83,13 @@ def data_checksum(kind, data_set, options=None):
     paths = [path for path in paths if path is not None]
     if not paths:
         return "missing"
-    return _digest(" ".join(_file_digest(p, p.stat().st_mtime_ns) for p in paths))
-
-
-def _program(path):
-    """What a source file does: its syntax tree, without comments and docstrings."""
-    tree = ast.parse(path.read_bytes())
-    for node in ast.walk(tree):
-        if isinstance(node, DOCUMENTED) and ast.get_docstring(node) is not None:
-            node.body = node.body[1:]
-    return ast.dump(tree)
+    return digest(" ".join(_file_digest(p, p.stat().st_mtime_ns) for p in paths))
 
 
 @cache
 def _file_digest(path, _changed):
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
-
-
-def _digest(content):
-    content = content.encode() if isinstance(content, str) else content
-    return hashlib.sha256(content).hexdigest()
 
 
 def keyed_tasks(protocol):
@@ -139,7 +106,8 @@ def keyed_tasks(protocol):
         Task, code and data by key, in the order of the tasks.
     """
     function = kind_function(protocol.kind, protocol.folder)
-    sums, sources, keyed = {}, {}, {}
+    sources = Sources(folder=protocol.folder)
+    sums, codes, keyed = {}, {}, {}
     for task in protocol.tasks():
         arguments = dict(task.arguments)
         about, _ = arguments.pop("method"), arguments.pop("seed")
@@ -147,23 +115,18 @@ def keyed_tasks(protocol):
         place = json.dumps([name, arguments], sort_keys=True)
         if place not in sums:
             sums[place] = data_checksum(function, name, arguments)
-        named = (task.kind, *(str(about[key]) for key in NAMES if key in about))
-        if named not in sources:
-            sources[named] = code_version() + _own_source(named, protocol.folder)
-        code, data = sources[named], sums[place]
+        named = (task.kind, *_dotted([about, arguments]))
+        if named not in codes:
+            codes[named] = f"{demurk.__version__}+{sources.version(named)}"
+        code, data = codes[named], sums[place]
         keyed[task.key(code, data)] = (task, code, data)
     return keyed
 
 
-def _own_source(dotted_paths, folder):
-    """Digest of a user's own modules, so that a changed method is run again."""
-    found = b""
-    for dotted in dotted_paths:
-        module = dotted.rpartition(".")[0]
-        if module and module.partition(".")[0] != "demurk":
-            try:
-                with modules_of(folder):
-                    found += Path(find_spec(module).origin).read_bytes()
-            except (ImportError, AttributeError, TypeError, ValueError, OSError):
-                pass  # the task will say what is wrong
-    return "+" + _digest(found)[:12] if found else ""
+def _dotted(value):
+    """Texts among some arguments that may name code."""
+    if isinstance(value, str):
+        return [value] if DOTTED.fullmatch(value) else []
+    parts = value.values() if isinstance(value, dict) else value
+    inner = parts if isinstance(value, dict | list | tuple) else ()
+    return [found for part in inner for found in _dotted(part)]

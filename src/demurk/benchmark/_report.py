@@ -104,6 +104,10 @@ class Content:
         ]
         yield f"{', '.join(parts)}: {_count(n_tasks, 'task')}."
         yield f"{done:,} done, {', '.join(rest)}." if rest else "All of them are done."
+        stale = Counter(row["method"] for row in summary.rows if row.get("stale"))
+        if stale:
+            which = ", ".join(f"{method} ({n:,})" for method, n in stale.items())
+            yield f"Stale, from other code or data than today's: {which}."
 
     def findings(self):
         """What came out, in sentences."""

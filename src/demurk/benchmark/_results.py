@@ -11,7 +11,10 @@ from pathlib import Path
 
 __all__ = ["read_results", "results_csv"]
 
-TEXTS = ("protocol", "data_set", "setting", "method", "status", "error", "code", "data")
+TEXTS = (
+    *("protocol", "data_set", "setting", "method"),
+    *("status", "error", "code", "data", "key"),
+)
 FIELDS = (
     "protocol",
     "data_set",
@@ -27,6 +30,7 @@ FIELDS = (
     "data",
     "versions",
     "finished",
+    "key",
 )
 # A path from the root, but neither part of an address nor of a fraction.
 ABSOLUTE = re.compile(
@@ -93,11 +97,13 @@ def read_results(path):
     with Path(path).open(encoding="utf-8", newline="") as file:
         reader = csv.reader(file)
         header = next(reader, [])
-        n = len(FIELDS)
-        if tuple(header[:n]) != FIELDS:
+        # Older files have no keys.
+        known = FIELDS if FIELDS[-1] in header else FIELDS[:-1]
+        n = len(known)
+        if tuple(header[:n]) != known:
             raise ValueError(
                 f"Line 1 of {path} does not begin with the columns "
-                f"{', '.join(FIELDS)}: give the CSV file of a report."
+                f"{', '.join(known)}: give the CSV file of a report."
             )
         rows = []
         for cells in reader:
@@ -106,7 +112,7 @@ def read_results(path):
                     f"Line {reader.line_num} of {path} has {len(cells)} cells, but "
                     f"there are {len(header)} columns: give an unchanged file."
                 )
-            row = {name: _decode(name, cell) for name, cell in zip(FIELDS, cells)}
+            row = {name: _decode(name, cell) for name, cell in zip(known, cells)}
             values = zip(map(_lines, header[n:]), cells[n:])
             row["values"] = {name: json.loads(cell) for name, cell in values if cell}
             rows.append(row)

@@ -144,6 +144,7 @@ def run_protocol(
     time_limit=None,
     memory_limit=None,
     retry_failed=False,
+    only=None,
     progress=None,
 ):
     """Run the tasks that are not in the store yet.
@@ -171,6 +172,8 @@ def run_protocol(
         it starts, which includes data kept from earlier tasks. Linux only.
     retry_failed : bool, default=False
         Whether tasks that failed before are run again.
+    only : set of str, default=None
+        Keys of the tasks to run; None runs all of them.
     progress : Progress, default=None
         Told about every task.
 
@@ -203,6 +206,8 @@ def run_protocol(
     if memory_limit is not None and not Path("/proc/self/statm").exists():
         raise ValueError("memory_limit needs Linux: leave it at None here.")
     keyed, known = keyed_tasks(protocol), store.keys()
+    if only is not None:
+        keyed = {key: facts for key, facts in keyed.items() if key in only}
     settled = {k for k, s in known.items() if s in FINAL or not retry_failed}
     left = {key: facts for key, facts in keyed.items() if key not in settled}
     kept = len(keyed) - len(left)

@@ -145,6 +145,20 @@ class ResultStore:
             facts[name] = json.dumps(facts[name])
         return self._file.execute(ADD, [facts[c] for c in COLUMNS]).rowcount > 0
 
+    def adopt(self, rows):
+        """Record results that were read from a report.
+
+        Parameters
+        ----------
+        rows : sequence of dict
+            As :meth:`rows` gives them. Those whose keys are known change nothing.
+        """
+        texts = ("values", "versions")
+        facts = [row | {name: json.dumps(row[name]) for name in texts} for row in rows]
+        self._file.execute("BEGIN IMMEDIATE")
+        self._file.executemany(ADD, [[fact[c] for c in COLUMNS] for fact in facts])
+        self._file.execute("COMMIT")
+
     def keys(self):
         """Keys of all tasks in the store.
 

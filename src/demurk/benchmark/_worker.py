@@ -246,12 +246,26 @@ def _peak(reset=False):
     return None
 
 
-def _versions():
+def _versions(method):
+    """Versions of Python, of what every task needs, and of what the method names."""
+    needs, paths = method.get("needs", []), map(str, method.values())
+    named = [path.partition(".")[0] for path in paths if "." in path]
+    named += [needs] if isinstance(needs, str) else needs
     found = {"python": platform.python_version()}
-    for name in PACKAGES:
+    for name in dict.fromkeys([*PACKAGES, *named]):
         if name in sys.modules:
-            found[name] = getattr(sys.modules[name], "__version__", "unknown")
+            found[name] = _version(sys.modules[name])
     return found
+
+
+def _version(module):
+    """Version of a package, which it may tell only where it is installed."""
+    if hasattr(module, "__version__"):
+        return str(module.__version__)
+    from importlib import metadata
+
+    names = metadata.packages_distributions().get(module.__name__, ())
+    return next(map(metadata.version, names), "unknown")
 
 
 def _call(function, request):
@@ -276,7 +290,7 @@ def _call(function, request):
         "wall_s": time.perf_counter() - wall,
         "cpu_s": time.process_time() - cpu,
         "peak_mb": _peak(),
-        "versions": _versions(),
+        "versions": _versions(request["arguments"].get("method", {})),
     }
 
 

@@ -133,6 +133,14 @@ def bench(
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="Run failed tasks again.")
     ] = False,
+    stale: Annotated[
+        bool,
+        typer.Option(
+            "--stale",
+            help="Run only what the reports in the folder have from other code or "
+            "data; without a name, list it.",
+        ),
+    ] = False,
     seeds: Annotated[
         int | None, typer.Option(min=1, help="Number of seeds instead of the file's.")
     ] = None,
@@ -151,13 +159,19 @@ def bench(
 ) -> None:
     """Run protocols of the benchmark; a stopped run goes on where it was."""
     from demurk.benchmark._protocol import list_protocols, load_protocol, protocol_title
+    from demurk.benchmark._stale import as_reported, read_report
 
+    if stale and not names:
+        show_stale(out)
+        return
     if not names:
         rows = [[name, protocol_title(name)] for name in list_protocols()]
         show_table("Protocols", ["name", "title"], rows)
         return
     names = list_protocols() if "all" in names else list(dict.fromkeys(names))
     whole = [load_protocol(name, quick=quick).select(seeds=seeds) for name in names]
+    if stale and seeds is None:
+        whole = [as_reported(p, read_report(p, out)) for p in whole]
     refuse_inputs(names, whole, out)
     only = {"data_sets": only_data, "settings": only_settings, "methods": only_methods}
     only = {table: patterns for table, patterns in only.items() if patterns}
@@ -169,6 +183,8 @@ def bench(
         only,
         out,
         shlex.join(command),
+        quick=quick,
+        stale=stale,
         n_jobs=jobs,
         dask=dask,
         time_limit=time_limit,
@@ -191,31 +207,61 @@ def refuse_inputs(names, protocols, out):
     check_outputs(files, read=[path for path in read if path.is_file()], force=True)
 
 
-def run_all(protocols, only, out, command, **options):
-    """Run the chosen part of every protocol and report on all results there are."""
+def run_all(protocols, only, out, command, *, quick=False, stale=False, **options):
+    """Run the chosen part of every protocol and report on all results there are.
+
+    What an earlier report has is not run again if nothing has changed since, and kept
+    until it is.
+    """
     from demurk.benchmark._report import write_report
     from demurk.benchmark._runner import protocol_rows, run_protocol
+    from demurk.benchmark._stale import mark_stale, merged_rows, read_report
     from demurk.benchmark._store import ResultStore
 
     chosen = choose(protocols, only)
     n_failed = 0
     with ResultStore(out / "results.sqlite") as store:
         for whole, part in zip(protocols, chosen):
-            if not part.tasks():
+            # A quick run has other data under the same names.
+            earlier = [] if quick else mark_stale(whole, read_report(whole, out))
+            if not part.tasks() or (stale and not earlier):
                 continue
+            store.adopt([row for row in earlier if not row["stale"]])
+            keys = {row["now"] for row in earlier if row["stale"]} if stale else None
             with BenchProgress() as progress:
-                summary = run_protocol(part, store, progress=progress, **options)
+                summary = run_protocol(
+                    part, store, only=keys, progress=progress, **options
+                )
             # The report also shows what earlier runs did on other data or methods.
-            rows = protocol_rows(whole, store)
+            rows = merged_rows(whole, earlier, protocol_rows(whole, store))
             shown = whole.select(
                 data_sets={row["data_set"] for row in rows},
                 settings={row["setting"] for row in rows} if whole.settings else None,
                 methods={row["method"] for row in rows},
             )
+            if stale:
+                command = f"demurk bench {whole.name} --seeds {whole.seeds}"
             paths = write_report(shown, rows, out, command=command)
             n_failed += show_summary(part, rows, summary, paths)
     if n_failed:
         raise typer.Exit(1)
+
+
+def show_stale(folder):
+    """How much of the reports in a folder comes from other code or data."""
+    from demurk.benchmark._stale import count_stale
+
+    counts = count_stale(folder)
+    if not counts:
+        raise ValueError(
+            f"There is no report of a protocol in {folder}: give its folder by --out."
+        )
+    rows = [[*names, str(n), str(of)] for names, (n, of) in counts.items() if n]
+    if rows:
+        head = ["protocol", "method", "stale", "rows"]
+        show_table(f"Stale results in {folder}", head, rows)
+    n, of = map(sum, zip(*counts.values()))
+    say(f"{n:,} of {of:,} rows in {folder} are stale ({100 * n / of:.1f} %).")
 
 
 def choose(protocols, only):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from demurk.benchmark import _keys, _runner
+from demurk.benchmark import _runner
 from demurk.benchmark._protocol import load_protocol
 from demurk.benchmark._runner import Progress, protocol_rows, run_protocol
 from demurk.benchmark._store import ResultStore
@@ -45,7 +45,6 @@ def _one_version(monkeypatch):
     def code_version():
         return "fixed"
 
-    monkeypatch.setattr(_keys, "code_version", code_version)
     monkeypatch.setattr(_runner, "code_version", code_version)
 
 

@@ -10,7 +10,6 @@ import sys
 import time
 from pathlib import Path
 
-from demurk.benchmark import _keys
 from demurk.benchmark._protocol import load_protocol
 from demurk.benchmark._runner import protocol_rows, run_protocol
 from demurk.benchmark._store import ResultStore
@@ -36,9 +35,6 @@ import demurk
 room = types.ModuleType("demurk.benchmark")
 room.__path__ = [str(Path(demurk.__file__).parent / "benchmark")]
 sys.modules["demurk.benchmark"] = room
-from demurk.benchmark import _keys
-# Sources may be edited while the test runs, which would rightly start it anew.
-_keys.code_version = lambda: "fixed"
 from demurk.benchmark._protocol import load_protocol
 from demurk.benchmark._runner import run_protocol
 from demurk.benchmark._store import ResultStore
@@ -86,8 +82,7 @@ def kill_at_a_random_moment(process, log, rng, *, whole_group):
     assert process.wait() == -signal.SIGKILL
 
 
-def test_killed_runs_lose_nothing_and_repeat_nothing(tmp_path, monkeypatch):
-    monkeypatch.setattr(_keys, "code_version", lambda: "fixed")
+def test_killed_runs_lose_nothing_and_repeat_nothing(tmp_path):
     shutil.copy(Path(__file__).with_name("tiny_tasks.py"), tmp_path)
     log, path = tmp_path / "log", tmp_path / "results.sqlite"
     text = PROTOCOL.format(log=log)

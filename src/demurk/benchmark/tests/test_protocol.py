@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from demurk.benchmark._keys import code_version, data_checksum, keyed_tasks
+from demurk.benchmark._keys import data_checksum, keyed_tasks
 from demurk.benchmark._protocol import Protocol, Task, load_protocol, protocol_title
 
 BASE = """
@@ -156,7 +156,7 @@ def test_key_is_stable():
     assert len({task.key("c", "d"), task.key("c", "e"), task.key("e", "d")}) == 3
 
 
-@pytest.mark.parametrize("named", ["estimator", "reducer"])
+@pytest.mark.parametrize("named", ["estimator", "reducer", "classifier"])
 def test_a_users_changed_method_is_run_again(write, tmp_path, named):
     module = tmp_path / "my_method.py"
     module.write_text("class Mine:\n    pass\n")
@@ -236,28 +236,6 @@ def test_unknown_names():
         load_protocol("nothing")
     with pytest.raises(FileNotFoundError, match=r"no protocol file .*nothing\.toml"):
         load_protocol("nothing.toml")
-
-
-def test_code_version_follows_the_sources(monkeypatch, tmp_path):
-    import demurk
-
-    def version():
-        code_version.cache_clear()
-        return code_version()
-
-    for name in ("graph/_a.py", "benchmark/_runner.py", "graph/tests/test_a.py"):
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text("1")
-    monkeypatch.setattr(demurk, "__file__", str(tmp_path / "__init__.py"))
-    first = version()
-    (tmp_path / "benchmark/_runner.py").write_text("2")
-    (tmp_path / "graph/tests/test_a.py").write_text("2")
-    assert version() == first
-    (tmp_path / "graph/_a.py").write_text("'A docstring.'\n1  # a comment")
-    assert version() == first
-    (tmp_path / "graph/_a.py").write_text("2")
-    assert version() != first
-    code_version.cache_clear()
 
 
 def test_data_checksum_follows_the_files(tmp_path):

@@ -95,6 +95,27 @@ def test_every_kind_of_trouble_is_recorded_and_the_others_are_done(make, store, 
     assert summary.kept == 0
 
 
+def test_versions_of_what_a_method_needs_are_recorded(make, store):
+    """Also where an earlier task of the same process loaded something else."""
+    does = 'do = "load", what = "{}"'
+    protocol = make(
+        {
+            "first": f"{{{does.format('joblib')}, needs = 'joblib'}}",
+            "second": f"{{{does.format('joblib')}, estimator = 'joblib.Parallel'}}",
+            "third": f"{{{does.format('csv')}}}",
+            "none": f"{{{does.format('json.tool')}, needs = 'no_such_package'}}",
+        }
+    )
+    run_protocol(protocol, store)
+    first, second, third, none = protocol_rows(protocol, store)
+    import joblib
+
+    assert first["versions"]["joblib"] == joblib.__version__
+    assert second["versions"]["joblib"] == joblib.__version__
+    assert "joblib" not in third["versions"]
+    assert "no_such_package" not in none["versions"]
+
+
 def test_a_peak_is_that_of_the_task_and_not_of_earlier_ones(make, store):
     protocol = make({"big": do("fill", 200), "small": do("fill", 1)})
     run_protocol(protocol, store)

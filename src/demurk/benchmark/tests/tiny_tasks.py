@@ -6,6 +6,7 @@ import random
 import subprocess
 import sys
 import time
+from importlib import import_module
 
 
 def tiny(data_set, method, seed, log=None, pause=0.0):
@@ -44,6 +45,7 @@ DEEDS = {
     "fail": _fail,
     "fill": lambda megabytes: {"score": len(bytearray(megabytes << 20))},
     "leave": sys.exit,
+    "load": lambda name: {"score": bool(import_module(name))},
     "print": lambda times: print("no answer\n" * times) or {"score": times},
     "skip": lambda why: {"skipped": why},
     "spawn": _spawn,

@@ -207,6 +207,41 @@ def test_a_report_never_replaces_what_a_protocol_reads(folder, reports, capsys):
     assert "mine.csv is a file" in capsys.readouterr().err
 
 
+def test_stale_results_are_listed_and_only_they_are_run_again(folder, capsys):
+    """A report in a folder without a store is enough to go on from."""
+    assert run("mine --out there --only-data one") == 0
+    (folder / "there" / "results.sqlite").unlink()
+    capsys.readouterr()
+    assert run("--stale --out there") == 0
+    assert "0 of 4 rows in there are stale" in capsys.readouterr().out
+    mine = (folder / "mine.toml").read_text()
+    (folder / "mine.toml").write_text(mine.replace("good = {}", "good = {new = 1}"))
+    assert run("--stale --out there") == 0
+    shown = capsys.readouterr().out
+    assert "2 of 4 rows in there are stale (50.0 %)" in shown and "better" not in shown
+    assert run("mine --stale --out there --only-methods better") == 0
+    report = (folder / "there" / "mine.md").read_text()
+    assert "Stale, from other code or data than today's: good (2)" in report
+    kept = {row["key"] for row in read_results(folder / "there" / "mine.csv")}
+    capsys.readouterr()
+    assert run("mine --stale --out there -j 2") == 0
+    assert "2 tasks done, 0 skipped, 0 kept from before" in capsys.readouterr().out
+    rows = read_results(folder / "there" / "mine.csv")
+    assert [row["method"] for row in rows if row["key"] not in kept] == ["good"] * 2
+    assert {row["data_set"] for row in rows} == {"one"} and len(rows) == 4
+    assert "Stale" not in (folder / "there" / "mine.md").read_text()
+    assert run("--stale --out there") == 0
+    assert "0 of 4 rows" in capsys.readouterr().out
+    # All others are run without the option, and nothing twice.
+    assert run("mine --out there") == 0
+    assert "4 tasks done, 0 skipped, 4 kept" in capsys.readouterr().out
+
+
+def test_a_folder_without_reports_has_nothing_stale(folder, capsys):
+    assert run("--stale --out nowhere") == 2
+    assert "no report of a protocol in nowhere" in capsys.readouterr().err
+
+
 def test_durations():
     shown = [duration(seconds) for seconds in (0.2, 99, 120, 7200)]
     assert shown == ["0 s", "99 s", "2 min", "2.0 h"]
