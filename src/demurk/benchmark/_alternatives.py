@@ -6,17 +6,14 @@
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.ensemble import RandomForestRegressor
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.multioutput import MultiOutputClassifier
 from sklearn.neighbors import KNeighborsClassifier
 
-from demurk.out_of_sample import out_of_bag_scores
 from demurk.utils._optional import import_optional
 from demurk.utils._rows import narrow_indices
 
 __all__ = [
-    "CleanlabAudit",
     "CleanlabFilter",
     "LabeledRows",
     "SupervisedUMAP",
@@ -221,59 +218,6 @@ class CleanlabFilter(BaseEstimator):
             One for each label.
         """
         return [estimator.predict_proba(X) for estimator in self.estimators_]
-
-
-class CleanlabAudit(BaseEstimator):
-    """cleanlab's suspicion and flags, from out-of-bag probabilities of a forest.
-
-    Parameters
-    ----------
-    n_estimators : int, default=100
-        Number of trees.
-    random_state : int, default=None
-        Seed.
-
-    Examples
-    --------
-    >>> from demurk.benchmark.alternatives import CleanlabAudit
-    >>> CleanlabAudit(50)
-    CleanlabAudit(n_estimators=50)
-    """
-
-    def __init__(self, n_estimators=100, random_state=None):
-        self.n_estimators = n_estimators
-        self.random_state = random_state
-
-    def fit(self, X, y):
-        """Find suspicious entries.
-
-        Parameters
-        ----------
-        X : ndarray of shape (n_samples, n_features)
-            Features.
-        y : ndarray of shape (n_samples, n_labels)
-            Labels 0 and 1, two of them at least.
-
-        Returns
-        -------
-        self : CleanlabAudit
-            With ``scores_``, larger for more suspect entries, and ``flags_``.
-        """
-        room = "cleanlab.multilabel_classification"
-        issues = import_optional(f"{room}.filter", "peers")
-        rank = import_optional(f"{room}.rank", "peers")
-        forest = RandomForestRegressor(
-            self.n_estimators,
-            max_features="sqrt",
-            min_samples_leaf=3,
-            random_state=self.random_state,
-        ).fit(X, y)
-        p = out_of_bag_scores(forest, X.astype(np.float32), y.astype(float)).clip(0, 1)
-        lists = [np.flatnonzero(row).tolist() for row in y]
-        self.scores_ = 1 - rank.get_label_quality_scores_per_class(lists, p)
-        found = issues.find_multilabel_issues_per_class(lists, p, n_jobs=1)
-        self.flags_ = np.asarray(found, dtype=bool)
-        return self
 
 
 class SupervisedUMAP(BaseEstimator):

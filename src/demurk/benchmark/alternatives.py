@@ -19,8 +19,8 @@ from sklearn.semi_supervised import LabelSpreading
 
 from demurk.audit import LabelAudit
 from demurk.benchmark._alternative_candidates import EveryCandidate, SuspectCandidates
+from demurk.benchmark._alternative_tuned import CleanlabAudit, TunedForest
 from demurk.benchmark._alternatives import (
-    CleanlabAudit,
     CleanlabFilter,
     LabeledRows,
     SupervisedUMAP,
@@ -33,6 +33,7 @@ __all__ = [
     "LabeledRows",
     "SupervisedUMAP",
     "SuspectCandidates",
+    "TunedForest",
     "audited_candidates",
     "candidate_forest",
     "candidate_logistic_regression",

@@ -56,7 +56,8 @@ def audit(
         - where there are errors: "AP" and "AUC" of the list, and "precision at the
           true number";
         - if the method calls entries wrong: "share flagged", "error of the share" of
-          entries called wrong, and with errors "flag F1" and "list F1";
+          entries called wrong, and with errors "flag F1" and "list F1"; if it has
+          ``other_flags()``, "flag F1" of each by its name;
         - "seconds", CPU time of the fit; and 1 for the kind of noise that was found.
 
     Examples
@@ -75,11 +76,14 @@ def audit(
     start = time.process_time()
     with quiet():
         model.fit(X, Y)
-    seconds = time.process_time() - start
+    seconds = time.process_time() - start + getattr(model, "shared_seconds_", 0.0)
     flags, n_expected = _called_wrong(model)
     report = _report(wrong, model.scores_, flags, n_expected)
     if hasattr(model, "noise_") and flags is not None:
         report[f"noise {model.noise_}"] = 1.0
+    if wrong.any() and hasattr(model, "other_flags"):
+        for name, other in model.other_flags().items():
+            report[f"flag F1, {name}"] = _flag_f1(wrong, other)
     return report | {"seconds": seconds}
 
 
@@ -121,6 +125,10 @@ def _report(wrong, scores, flags, n_expected):
         out["error of the share"] = n_expected / wrong.size - wrong.mean()
         if n_wrong:
             hits = wrong.ravel()[order[:n_expected]].sum()
-            out["flag F1"] = 2 * (flags & wrong).sum() / (flags.sum() + n_wrong)
+            out["flag F1"] = _flag_f1(wrong, flags)
             out["list F1"] = 2 * hits / (n_expected + n_wrong)
     return {key: float(value) for key, value in out.items()}
+
+
+def _flag_f1(wrong, flags):
+    return float(2 * (flags & wrong).sum() / (flags.sum() + wrong.sum()))

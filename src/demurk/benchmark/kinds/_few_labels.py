@@ -3,9 +3,10 @@
 # Authors: The demurk developers
 # SPDX-License-Identifier: BSD-3-Clause
 
+import json
 import time
+from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import NamedTuple
 
 import numpy as np
 from sklearn.base import is_regressor
@@ -89,6 +90,8 @@ def few_labels(
     with quiet():
         model.fit(X, Y)
         seconds = time.process_time() - start
+        if isinstance(model, MurkyClassifier) and not method.get("params"):
+            data.rates[_words(told)] = model._rates
         if is_regressor(model):
             scores = model.predict(data.X_test)
             scores = scores - _cut(scores, model, method, data, told, seed)
@@ -104,12 +107,16 @@ def few_labels(
 few_labels.checksum = file_checksum
 
 
-class _Spoiled(NamedTuple):
+@dataclass
+class _Spoiled:
+    """Data of a task, and the rates that MurkyClassifier found, by what it was told."""
+
     X_train: np.ndarray
     Y_train: np.ndarray
     given: np.ndarray
     X_test: np.ndarray
     Y_test: np.ndarray
+    rates: dict = field(default_factory=dict)
 
 
 @lru_cache(maxsize=1)
@@ -125,6 +132,10 @@ def _spoiled(name, seed, labeled, noise, rate, n_train, n_test):
     given = np.full((n_train, Y.shape[1]), -1)
     given[: len(part)] = np.where(wrong, 1 - Y[part], Y[part])
     return _Spoiled(X[train], Y[train], given, X[test], Y[test])
+
+
+def _words(told):
+    return json.dumps(told, sort_keys=True)
 
 
 def _training_part(data, model, method):
@@ -146,7 +157,13 @@ def _cut(scores, model, method, data, told, seed):
     if method.get("cut") != "MurkyClassifier":
         return 0.5
     X, Y = _training_part(data, model, method)
-    murky = MurkyClassifier(random_state=seed, **(told or {}))
-    rates = murky.fit(data.X_train, data.given)._rates
+    if _words(told) not in data.rates:
+        murky = MurkyClassifier(random_state=seed, **(told or {}))
+        data.rates[_words(told)] = murky.fit(data.X_train, data.given)._rates
     out_of_sample = out_of_bag_scores(model, X.astype(np.float32), Y.astype(float))
-    return f1_cut(out_of_sample.ravel(), Y.ravel().astype(float), len(X), *rates)
+    return f1_cut(
+        out_of_sample.ravel(),
+        Y.ravel().astype(float),
+        len(X),
+        *data.rates[_words(told)],
+    )

@@ -107,6 +107,43 @@ def test_the_cut_of_the_classifier_lends_itself_to_a_forest():
     assert cut["MiF1"] > plain["MiF1"]
 
 
+def test_rates_are_estimated_once_for_what_was_told(monkeypatch):
+    murky = {"estimator": "demurk.multilabel.MurkyClassifier"}
+    cut = FOREST | {"cut": "MurkyClassifier"}
+    alone = few_labels("toy", cut, 1, **SIZES)
+    few_labels("toy", murky, 2, **SIZES)
+    few_labels("toy", murky, 1, **SIZES)
+    monkeypatch.setattr(MurkyClassifier, "fit", None)
+    assert few_labels("toy", cut, 1, **SIZES)["MiF1"] == alone["MiF1"]
+    with pytest.raises(TypeError):
+        few_labels("toy", cut, 1, told={"noise": "none"}, **SIZES)
+
+
+def test_a_tuned_forest_has_the_leaves_that_rank_best_out_of_bag():
+    X, _, given, X_test, Y_test = spoiled_toy(104)
+    X, Y = X[:60], given[:60]
+    forests = [
+        RandomForestRegressor(
+            *(30,),
+            max_features="sqrt",
+            min_samples_leaf=size,
+            oob_score=True,
+            random_state=104,
+        ).fit(X, Y)
+        for size in (1, 4, 15)
+    ]
+    own = [
+        multilabel_report(Y, np.zeros_like(Y), f.oob_prediction_)["AP"] for f in forests
+    ]
+    scores = forests[np.argmax(own)].predict(X_test)
+    params = {"leaf_sizes": [1, 4, 15], "n_estimators": 30}
+    method = {"estimator": "demurk.benchmark.alternatives.TunedForest"}
+    found = few_labels("toy", method | {"params": params}, 4, **SIZES)
+    expected = multilabel_report(Y_test, (scores > 0.5).astype(int), scores)
+    assert expected == {name: pytest.approx(found[name]) for name in expected}
+    assert len(set(own)) == 3
+
+
 class Flagger(BaseEstimator):
     """Calls the first two labels of every row wrong."""
 
@@ -131,6 +168,11 @@ def test_an_audit_is_scored_by_what_is_wrong(monkeypatch):
     assert report["flag F1"] == pytest.approx(2 * hits / (300 + n_wrong))
     assert report["list F1"] == report["flag F1"]
     assert report["error of the share"] == pytest.approx(0.5 - wrong.mean())
+    monkeypatch.setattr(
+        Flagger, "other_flags", lambda self: {"all": wrong}, raising=False
+    )
+    report = audit("toy", {"estimator": "demurk.Flagger"}, 1, max_samples=150)
+    assert report["flag F1, all"] == 1
     clean = audit("toy", {"estimator": "demurk.Flagger"}, 1, rate=0.0, max_samples=150)
     assert clean.keys() == {"share flagged", "error of the share", "seconds"}
 
