@@ -197,7 +197,12 @@ def test_one_label_column(folder, command):
     if command in ("map", "reduce"):
         facts = json.loads((folder / "out" / "summary.json").read_text())
         assert facts["given"] == 50
+    if command == "reduce":
         assert facts["overruled"] < 25
+    if command == "map":  # the suspects are those of `clean`, and no others
+        assert run(*FOLDERS["clean"], source=source, out="cleaned") == 0
+        assert facts["listed"] == len(pd.read_csv(folder / "cleaned" / "suspects.csv"))
+        assert facts["expected_wrong"] < 25
 
 
 # No cell of ours is a formula
