@@ -41,9 +41,9 @@ IMPOSSIBLE = {"missing": 1, "extra": 0}
 class LabelAudit(CallbackSupportMixin, DemurkEstimator):
     """Find the given labels that are probably wrong, and those that are missing.
 
-    Every entry of a label matrix is predicted without itself, from the features and
-    from the other labels of its row. A small model of the noise then says how much of
-    which kind there is, and how probable it is that each entry is wrong.
+    Every entry of a label matrix, or the class of every row, is predicted without
+    itself. A small model of the noise then says how much of which kind there is, and
+    how probable it is that each is wrong.
 
     Read more in the :ref:`User Guide <label_audit>`.
 
@@ -242,10 +242,8 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
         part = X if X is None or labeled.all() else X[labeled]
         own_members = proba is None
         n_stages = len(MEMBERS[labels.single]) * own_members + 2 - labels.single
-        with (
-            matrix_threads(len(Y), self.n_jobs),
-            fit_progress(self, n_stages, X, y) as stage,
-        ):
+        threads = matrix_threads(len(Y), self.n_jobs)
+        with threads, fit_progress(self, n_stages, X, y) as stage:
             features = None if X is None else scaled_features(part)
             if own_members:
                 params = self.get_params(deep=False)
@@ -387,9 +385,8 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
         -------
         labels : ndarray, DataFrame or Series
             In the form of y: classes if it had one dimension, else 1, 0 and -1; a frame
-            or series of the same library, with the same names and index, if it was one.
-            What was not observed stays so. Without a noise rate (see `estimated_`)
-            these are the labels as they were given.
+            or series like it, with names and index, if it was one. What was not
+            observed stays so. Without a noise rate (see `estimated_`) nothing changes.
         """
         check_is_fitted(self)
         values = self._corrected_values(threshold)

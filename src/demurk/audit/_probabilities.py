@@ -3,6 +3,8 @@
 # Authors: The demurk developers
 # SPDX-License-Identifier: BSD-3-Clause
 
+from contextlib import nullcontext
+
 import numpy as np
 from scipy import sparse
 from sklearn.ensemble import ExtraTreesRegressor, RandomForestRegressor
@@ -28,7 +30,7 @@ MAX_FEATURES = 500
 MEMBERS = {False: ("forest", "kernel ridge"), True: ("forest", "trees", "kernel ridge")}
 
 
-def out_of_sample_proba(X, features, Y, seen, single, params, stage):
+def out_of_sample_proba(X, features, Y, seen, single, params, stage=nullcontext):
     """Average of an out-of-bag forest and leave-one-out kernel ridge regression.
 
     Parameters
@@ -44,7 +46,7 @@ def out_of_sample_proba(X, features, Y, seen, single, params, stage):
         has one width and penalty for all classes.
     params : dict
         "n_estimators", "n_jobs" and "random_state".
-    stage : callable
+    stage : callable, default=nullcontext
         Context of a member, by name.
 
     Returns
