@@ -327,8 +327,7 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
         self.evidence_ = choice.evidence
         self.estimated_ = bool(choice.estimated)
         self.n_suspects_ = int(np.rint(wrong[seen].sum()))
-        n_entries = np.count_nonzero(seen)
-        self._say(audit_message(self.noise, choice, self.n_suspects_, n_entries))
+        self._say(audit_message(self.noise, choice, self.n_suspects_, seen.sum()))
 
     def suspects(self, n=None):
         """List the most suspect entries, with reasons.
@@ -377,9 +376,8 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
         Parameters
         ----------
         threshold : float, default=0.8
-            Entries are changed whose probability of being wrong is above it. With one
-            class per sample, the most probable other class takes the place of one that
-            is given up.
+            Entries are changed whose probability of being wrong is above it. A 1-D y
+            gets the suggested class instead.
 
         Returns
         -------
