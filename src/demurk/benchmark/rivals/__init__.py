@@ -10,6 +10,7 @@ candidate sets, and none of them knows that labels may be wrong, but for cleanla
 
 from demurk.benchmark.rivals._audited import audited_candidates
 from demurk.benchmark.rivals._candidates import EveryCandidate, SuspectCandidates
+from demurk.benchmark.rivals._cleanlab import CleanlabAudit
 from demurk.benchmark.rivals._estimators import (
     CleanlabFilter,
     LabeledRows,
@@ -26,7 +27,7 @@ from demurk.benchmark.rivals._makers import (
     random_forest,
     supervised_umap,
 )
-from demurk.benchmark.rivals._tuned import CleanlabAudit, TunedForest
+from demurk.benchmark.rivals._tuned import TunedForest
 
 __all__ = [
     "CleanlabAudit",

@@ -5,8 +5,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from demurk.audit import LabelAudit
-from demurk.benchmark import _alternative_tuned as tuned
 from demurk.benchmark.rivals import CleanlabAudit
+from demurk.benchmark.rivals import _cleanlab as tuned
 from demurk.datasets import make_multilabel_blocks
 from demurk.labels import flip_labels
 
