@@ -9,7 +9,7 @@ from sklearn.ensemble import RandomForestRegressor
 
 from benchmarks.common import CpuBenchmark, size
 from demurk.benchmark import load_protocol
-from demurk.benchmark.kinds._few_labels import _spoiled
+from demurk.benchmark.tasks._few_labels import _spoiled
 from demurk.multilabel import MurkyClassifier
 
 SETS = load_protocol("few-labels").data_sets

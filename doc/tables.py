@@ -11,16 +11,14 @@ import numpy as np
 
 from demurk.benchmark import (
     load_protocol,
-    plot_curves,
-    plot_mean_scores,
     published_results,
     published_value,
     read_results,
-    wilcoxon_scores,
-    win_tie_loss,
     write_report,
 )
-from demurk.benchmark._tables import summarize
+from demurk.benchmark.report import plot_curves, plot_mean_scores
+from demurk.benchmark.report._tables import summarize
+from demurk.benchmark.statistics import wilcoxon_scores, win_tie_loss
 
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE.parent / "results"

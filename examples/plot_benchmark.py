@@ -24,16 +24,9 @@ from dataclasses import replace
 import matplotlib.pyplot as plt
 import numpy as np
 
-from demurk.benchmark import (
-    ResultStore,
-    friedman_test,
-    load_protocol,
-    nemenyi_difference,
-    plot_critical_difference,
-    plot_mean_scores,
-    published_results,
-    run_protocol,
-)
+from demurk.benchmark import ResultStore, load_protocol, published_results, run_protocol
+from demurk.benchmark.report import plot_critical_difference, plot_mean_scores
+from demurk.benchmark.statistics import friedman_test, nemenyi_difference
 
 protocol = load_protocol("nmlsdr-table1", quick=True)
 protocol = protocol.select(

@@ -38,7 +38,7 @@ __all__ = ["COMMANDS", "run_kills"]
 LOADED = (
     *("bokeh.embed", "bokeh.plotting", "bokeh.resources", "PIL.PngImagePlugin"),
     *("matplotlib.pyplot", "matplotlib.backends.backend_agg", "skops.io"),
-    *("demurk.benchmark._report", "demurk.benchmark._runner", "demurk.cli._app"),
+    *("demurk.benchmark.report", "demurk.benchmark.engine", "demurk.cli._app"),
     *("demurk.cli._clean", "demurk.cli._map", "demurk.cli._predict"),
 )
 

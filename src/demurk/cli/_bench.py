@@ -40,7 +40,7 @@ class BenchProgress:
             self._live.stop()
 
     def begin(self, protocol, tasks, kept, n_jobs):
-        from demurk.benchmark._runner import Pace
+        from demurk.benchmark.engine._runner import Pace
 
         self._name, self._total, self._kept = protocol.name, len(tasks), kept
         self._pace = Pace(tasks, n_jobs)
@@ -158,8 +158,12 @@ def bench(
     ] = None,
 ) -> None:
     """Run protocols of the benchmark; a stopped run goes on where it was."""
-    from demurk.benchmark._protocol import list_protocols, load_protocol, protocol_title
-    from demurk.benchmark._stale import as_reported, read_report
+    from demurk.benchmark.engine._protocol import (
+        list_protocols,
+        load_protocol,
+        protocol_title,
+    )
+    from demurk.benchmark.engine._stale import as_reported, read_report
 
     if stale and not names:
         show_stale(out)
@@ -213,10 +217,10 @@ def run_all(protocols, only, out, command, *, quick=False, stale=False, **option
     What an earlier report has is not run again if nothing has changed since, and kept
     until it is.
     """
-    from demurk.benchmark._report import write_report
-    from demurk.benchmark._runner import protocol_rows, run_protocol
-    from demurk.benchmark._stale import mark_stale, merged_rows, read_report
-    from demurk.benchmark._store import ResultStore
+    from demurk.benchmark.engine._runner import protocol_rows, run_protocol
+    from demurk.benchmark.engine._stale import mark_stale, merged_rows, read_report
+    from demurk.benchmark.engine._store import ResultStore
+    from demurk.benchmark.report._report import write_report
 
     chosen = choose(protocols, only)
     n_failed = 0
@@ -249,7 +253,7 @@ def run_all(protocols, only, out, command, *, quick=False, stale=False, **option
 
 def show_stale(folder):
     """How much of the reports in a folder comes from other code or data."""
-    from demurk.benchmark._stale import count_stale
+    from demurk.benchmark.engine._stale import count_stale
 
     counts = count_stale(folder)
     if not counts:

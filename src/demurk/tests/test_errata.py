@@ -21,14 +21,14 @@ from sklearn.model_selection import KFold
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
-from demurk.benchmark import (
+from demurk.benchmark import published_results
+from demurk.benchmark.statistics import wilcoxon_scores
+from demurk.benchmark.tasks import (
     nmlsdr_data,
     partial_label_data,
     pml_data,
     pml_score,
     pml_split,
-    published_results,
-    wilcoxon_scores,
 )
 from demurk.datasets import load_dataset, make_multilabel_blocks
 from demurk.graph import nearest_neighbors

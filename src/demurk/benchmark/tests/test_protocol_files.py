@@ -6,15 +6,16 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from demurk.benchmark import published_results, wilcoxon_scores
-from demurk.benchmark._protocol import (
+from demurk.benchmark import published_results
+from demurk.benchmark.engine._protocol import (
     FOLDER,
     kind_function,
     list_protocols,
     load_protocol,
 )
-from demurk.benchmark._published import published_value
-from demurk.benchmark.kinds._common import make_estimator
+from demurk.benchmark.report._published import published_value
+from demurk.benchmark.statistics import wilcoxon_scores
+from demurk.benchmark.tasks._common import make_estimator
 
 NAMES = list_protocols()
 EXPECTED = {

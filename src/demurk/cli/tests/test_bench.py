@@ -8,12 +8,8 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from demurk.benchmark import (
-    _protocol,
-    list_protocols,
-    load_protocol,
-    read_results,
-)
+from demurk.benchmark import list_protocols, load_protocol, read_results
+from demurk.benchmark.engine import _protocol
 from demurk.cli import _bench, _console, main
 from demurk.cli._bench import BenchProgress, duration
 
@@ -55,9 +51,9 @@ def reports(monkeypatch):
         path.write_text("a page")
         return [path]
 
-    module = ModuleType("demurk.benchmark._report")
+    module = ModuleType("demurk.benchmark.report._report")
     module.write_report = write_report
-    monkeypatch.setitem(sys.modules, "demurk.benchmark._report", module)
+    monkeypatch.setitem(sys.modules, "demurk.benchmark.report._report", module)
     return shown
 
 
@@ -177,7 +173,7 @@ def test_a_terminal_shows_what_runs(monkeypatch):
         "mine", "m.f", ("score",), 12, {"d": {}}, {"A": {}}, title="T"
     )
     tasks = protocol.tasks()
-    from demurk.benchmark._store import Outcome
+    from demurk.benchmark.engine._store import Outcome
 
     with BenchProgress() as progress:
         progress.begin(protocol, tasks, 5, 2)

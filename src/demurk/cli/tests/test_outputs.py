@@ -105,7 +105,8 @@ def test_a_file_is_in_the_way(folder, command, out, capsys, monkeypatch):
 
 
 def test_a_store_in_use_is_not_to_be_removed(tmp_path, monkeypatch):
-    from demurk.benchmark import ResultStore, _store
+    from demurk.benchmark import ResultStore
+    from demurk.benchmark.engine import _store
 
     path = tmp_path / "results.sqlite"
     ResultStore(path).close()

@@ -1,0 +1,185 @@
+"""The HTML page of a benchmark report."""
+
+# Authors: The demurk developers
+# SPDX-License-Identifier: BSD-3-Clause
+
+import html
+from importlib.resources import files
+
+from demurk.benchmark.report._figure_style import figure_svg
+from demurk.benchmark.report._grids import STEPS, measure_scale, problem_lines
+from demurk.benchmark.report._markup import html_table
+from demurk.benchmark.report._page_figures import (
+    mean_figure,
+    rank_figures,
+    setting_figures,
+)
+
+__all__ = ["report_page"]
+
+
+def report_page(content):
+    """The text of the page.
+
+    Parameters
+    ----------
+    content : Content
+        What to say.
+
+    Returns
+    -------
+    page : str
+        A whole HTML document; its style and figures are inside.
+    """
+    web = files("demurk.benchmark.report") / "web"
+    sections = {
+        "What came out": _bullets(content.findings()),
+        "What was run": _ran(content),
+        **_pictures(content),
+        "Scores": _scores(content),
+        "Comparisons": _comparisons(content),
+        content.cost_grid.title: html_table(content.cost_grid),
+        "Environment": _environment(content),
+    }
+    sections = {title: body for title, body in sections.items() if body}
+    links, bodies = [], []
+    for number, (title, body) in enumerate(sections.items()):
+        links.append(f'<a href="#part{number}">{title}</a>')
+        bodies.append(f'<section id="part{number}"><h2>{title}</h2>\n{body}</section>')
+    protocol = content.summary.protocol
+    claim = html.escape(protocol.claim or "")
+    parts = {
+        "title": html.escape(content.title),
+        "style": (web / "report.css").read_text(encoding="utf-8"),
+        "claim": f'<p class="claim"><b>The claim.</b> {claim}</p>' if claim else "",
+        "links": "\n".join(links),
+        "sections": "\n".join(bodies),
+    }
+    page = (web / "report.html").read_text(encoding="utf-8")
+    # Split once, so that no text put in can hold a place of its own.
+    pieces = page.split("{{")
+    filled = [pieces[0]]
+    for piece in pieces[1:]:
+        name, _, rest = piece.partition("}}")
+        filled += [parts[name], rest]
+    return "".join(filled)
+
+
+def _bullets(lines):
+    items = "".join(f"<li>{html.escape(line)}</li>" for line in lines)
+    return f"<ul>{items}</ul>" if items else ""
+
+
+def _paragraph(sentences, kind="note"):
+    return f'<p class="{kind}">{html.escape(" ".join(sentences))}</p>'
+
+
+def _ran(content):
+    parts = [_bullets(content.what_ran())]
+    items = []
+    for text, error in problem_lines(content.summary):
+        more = ""
+        if error:
+            more = f"<details><summary>error</summary><pre>{html.escape(error)}</pre>"
+            more += "</details>"
+        items.append(f"<li>{html.escape(text)}{more}</li>")
+    if items:
+        parts.append(f"<h3>Without a result</h3><ul>{''.join(items)}</ul>")
+    not_run = content.summary.protocol.not_run
+    if not_run:
+        parts.append("<h3>Of the paper, not run</h3>")
+        parts.append(_bullets(f"{what}: {why}" for what, why in not_run.items()))
+    return "\n".join(parts)
+
+
+def _scores(content):
+    summary = content.summary
+    parts = [_paragraph(content.how_to_read())]
+    if any(cell.paper is not None for cell in summary.cells.values()):
+        parts.append(_legend(summary))
+    for grid in content.score_grids.values():
+        parts.append(f"<h3>{html.escape(grid.title)}</h3>\n{html_table(grid)}")
+    return "\n".join(parts)
+
+
+def _legend(summary):
+    """What the colours of differences mean."""
+    first, second, third = (f"{edge:g}" for edge in STEPS)
+    spans = ((first, second, 1), (second, third, 2), (third, None, 3))
+    chips = [f'<span class="change same">≈ up to {first}</span>']
+    for sign, side in (("▲", "better"), ("▼", "worse")):
+        for low, high, step in spans:
+            words = f"{low} to {high}" if high else f"above {low}"
+            chip = f"{sign} {side} by {words}"
+            chips.append(f'<span class="change {side} s{step}">{chip}</span>')
+    sentences = [
+        "Below each mean: the paper’s value, and ours minus the paper’s, coloured by "
+        "its size."
+    ]
+    for measure in summary.measures:
+        scale = measure_scale(summary, measure)
+        if scale > 1:
+            sentences.append(f"For {measure} the steps are {scale:g} times as large.")
+    return f'{_paragraph(sentences)}<p class="legend">{" ".join(chips)}</p>'
+
+
+def _comparisons(content):
+    parts = [_paragraph(content.how_ranked())]
+    for grid in content.grids:
+        note = _paragraph([grid.note]) if grid.note else ""
+        title = html.escape(grid.title)
+        parts.append(f"<h3>{title}</h3>\n{html_table(grid)}{note}")
+    return "\n".join(parts)
+
+
+def _environment(content):
+    items = []
+    for what, which in content.environment():
+        shown = "<br>".join(html.escape(text) for text in which)
+        shown = f"<code>{shown}</code>" if what in ("command", "code") else shown
+        items.append(f"<dt>{html.escape(what)}</dt><dd>{shown}</dd>")
+    return f"<dl>{''.join(items)}</dl>"
+
+
+# Figures
+
+
+def _pictures(content):
+    """Sections with figures by title."""
+    summary, reference = content.summary, content.reference
+    try:
+        found = {
+            "Average ranks": rank_figures(content.rankings),
+            "Mean scores": mean_figure(summary, reference),
+            "Over the settings": setting_figures(summary, reference),
+        }
+        return {
+            title: "\n".join(_fold(figures, title))
+            for title, figures in found.items()
+            if figures
+        }
+    except ImportError as error:
+        return {"Figures": _paragraph([str(error)])}
+
+
+def _fold(figures, salt):
+    """The first figure, and those of further measures on request."""
+    opened = {}
+    for number, (measure, caption, figure) in enumerate(figures):
+        picture = _picture(figure, f"{salt} {number}", caption)
+        if measure == figures[0][0]:
+            yield picture
+        else:
+            opened.setdefault(measure, []).append(picture)
+    for measure, pictures in opened.items():
+        summary = f"<summary>{html.escape(measure)}</summary>"
+        yield f"<details>{summary}{''.join(pictures)}</details>"
+
+
+def _picture(figure, salt, caption):
+    label = html.escape(caption, quote=True)
+    return (
+        f'<figure><div class="box" tabindex="0" role="region" aria-label="{label}">'
+        f"{figure_svg(figure, salt)}</div>"
+        f"<figcaption>{html.escape(caption)}</figcaption></figure>"
+    )
