@@ -17,6 +17,7 @@ from demurk.audit._noise_model import standardized, wrong_probability
 from demurk.audit._other_labels import add_other_labels
 from demurk.audit._probabilities import MEMBERS, out_of_sample_proba, scaled_features
 from demurk.audit._suspects import Evidence, list_lengths, suspect_frame, top_entries
+from demurk.audit._trusted import check_trusted
 from demurk.audit._words import UnknownRateWarning, audit_message
 from demurk.base import DemurkEstimator
 from demurk.labels import check_labels
@@ -70,7 +71,7 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
     ----------
     scores_ : ndarray of shape (n_samples, n_labels) or (n_samples,)
         How suspect each entry is, or each row of a 1-D y; NaN where nothing was
-        observed.
+        observed or what was is trusted.
     wrong_proba_ : ndarray of shape (n_samples, n_labels) or (n_samples,)
         Probability that the entry, or the class of the row, is wrong; NaN where nothing
         was observed. If `noise_` is "ambiguous", the probability that two labels given
@@ -203,7 +204,7 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
         self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X, y, observed=None, proba=None):
+    def fit(self, X, y, observed=None, proba=None, trusted=None, given=None):
         """Score every given label.
 
         Parameters
@@ -219,6 +220,14 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
         proba : array-like of shape (n_samples, n_labels), default=None
             Probabilities from a model of yours, made without the row they are for
             (out-of-fold or out-of-bag), in the order of `classes_`.
+        trusted : array-like of bool of shape (n_samples,) or \
+                (n_samples, n_labels), default=None
+            Rows or entries of y that are known to be right, as after a review. They are
+            never suspects, and teach the audit as labels without noise.
+        given : array-like of the shape of y, default=None
+            Labels as they were before somebody looked at the trusted ones. Without
+            them, the rates and the number of errors are those of the labels that are
+            left, and too small if the worst suspects were looked at first.
 
         Returns
         -------
@@ -231,6 +240,8 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
         self.classes_ = labels.classes
         self._given, self._form = labels, LabelForm.of(y)
         labeled = labels.labeled
+        trusted = check_trusted(trusted, given, labels)
+        self._trusted = None if trusted is None else trusted.rows(labeled)
         Y, seen = labels.values[labeled], labels.observed[labeled]
         if len(Y) < 2:
             raise ValueError(
@@ -264,7 +275,7 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
             other = add_other_labels(proba, Y, seen)
         with stage("noise model"):
             Z = standardized(other.scores, seen)
-            choice = choose_kind(Z, Y, seen, self.noise, self.rates)
+            choice = choose_kind(Z, Y, seen, self.noise, self.rates, self._trusted)
         self._evidence = replace(
             evidence,
             out_of_sample=choice.plain.probabilities(Z),
@@ -277,7 +288,10 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
         """Steps 3 and 4 for one class per sample."""
         with stage("noise model"):
             given = evidence.labels.argmax(axis=1)
-            found = audit_classes(proba, given, self.noise, own_members)
+            known = (None, None)
+            if self._trusted is not None:
+                known = self._trusted.classes(evidence.labels)
+            found = audit_classes(proba, given, self.noise, own_members, *known)
         self._evidence, self._found = evidence, found
         self.scores_ = self._spread(found.scores)
         self.wrong_proba_ = self._spread(found.wrong)
@@ -317,6 +331,9 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
         score = wrong + TIE_WEIGHT * plain if choice.estimated else plain
         if self.noise in IMPOSSIBLE:
             score = np.where(Y == IMPOSSIBLE[self.noise], 0.0, score)
+        if self._trusted is not None:
+            score = np.where(self._trusted.mask, np.nan, score)
+            wrong = np.where(self._trusted.mask, 0.0, wrong)
         score, wrong = (np.where(seen, values, np.nan) for values in (score, wrong))
         self.scores_ = self._spread(score)
         self.wrong_proba_ = self._spread(wrong)
@@ -352,7 +369,9 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
         check_is_fitted(self)
         if self._given.single:
             n = self.n_suspects_ if n is None else n
-            order = np.argsort(-self._found.scores, kind="stable")[:n]
+            scores = self._found.scores
+            order = np.argsort(-scores, kind="stable")
+            order = order[np.isfinite(scores[order])][:n]
             frame = class_suspects(order, self._found, self.classes_, self._evidence)
         else:
             frame = self._entry_suspects(n)

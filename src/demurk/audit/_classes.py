@@ -67,7 +67,7 @@ class ClassFindings:
         return self.noise in SAID
 
 
-def audit_classes(P, given, noise, own_members):
+def audit_classes(P, given, noise, own_members, before=None, known=None):
     """Judge the given classes.
 
     Parameters
@@ -81,6 +81,10 @@ def audit_classes(P, given, noise, own_members):
     own_members : bool
         Whether P comes from the members of the audit, whose sharpness on clean labels
         is known.
+    before : ndarray of int of shape (n_samples,), default=None
+        What had been given before somebody looked, if not `given`; -1 if not known.
+    known : ndarray of int of shape (n_samples,), default=None
+        True classes, -1 where they are not known.
 
     Returns
     -------
@@ -92,10 +96,11 @@ def audit_classes(P, given, noise, own_members):
             f"noise is {noise!r}, but y has one class per sample, where a wrong class "
             f"is an extra and a missing label at once: choose {', '.join(NOISES)}."
         )
-    choice = choose_class_noise(P, given, noise)
+    before = given if before is None else before
+    choice = choose_class_noise(P, before, noise, known=known)
     fit, rows = choice.fit, np.arange(len(P))
     p = fit.true_proba(P)
-    distributions = fit.posterior(P, given)
+    distributions = fit.posterior(P, before, known)
     found = fit.form
     if found == "none":
         others = p.copy()
@@ -111,6 +116,10 @@ def audit_classes(P, given, noise, own_members):
         scores = wrong + TIE_WEIGHT * (1 - p[rows, given])
     rivals = p * fit.matrix.T[given] if found in SAID else p.copy()
     rivals[rows, given] = -1.0
+    if known is not None:
+        trusted = known >= 0
+        distributions[trusted] = np.eye(P.shape[1])[known[trusted]]
+        wrong, scores = np.where(trusted, 0.0, wrong), np.where(trusted, np.nan, scores)
     suggested = rivals.argmax(axis=1)
     return ClassFindings(
         found,

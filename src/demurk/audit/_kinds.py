@@ -4,6 +4,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
 
 from demurk.audit._noise_model import NoiseFit, fit_noise, wrong_probability
 
@@ -72,7 +75,7 @@ def sharpness(wrong):
     return float((wrong**2).sum() / total) if total > 0 else 0.0
 
 
-def choose_kind(Z, Y, observed, noise="auto", rates="auto"):
+def choose_kind(Z, Y, observed, noise="auto", rates="auto", trusted=None):
     """Fit the noise structures and pick one.
 
     Parameters
@@ -85,22 +88,25 @@ def choose_kind(Z, Y, observed, noise="auto", rates="auto"):
         A structure, or "auto" to compare them.
     rates : {"auto", "shared", "per_label"}, default="auto"
         Whether all labels share their rates.
+    trusted : Trusted, default=None
+        Entries that are known to be right.
 
     Returns
     -------
     Choice
         The structure, its fit and the evidence.
     """
-    plain = fit_noise(Z, Y, observed, "none")
+    fitted = partial(fit_noise, Z, Y, observed, trusted=trusted)
+    plain = fitted("none")
     if noise == "none":
         return Choice("none", True, False, False, {"none": 0.0}, plain, plain)
     kinds = list(LOG_PRIOR) if noise == "auto" else [noise]
-    fits = _shared_fits(Z, Y, observed, kinds, plain)
+    fits = _shared_fits(fitted, kinds, plain)
     best = {}
     for name, shared in fits.items():
         options = [] if rates == "per_label" else [(shared, False)]
         if rates != "shared" and (Y.shape[1] > 1 or rates == "per_label"):
-            own = fit_noise(Z, Y, observed, name, per_label=True, start=shared)
+            own = fitted(name, per_label=True, start=shared)
             options.append((own, True))
         best[name] = max(options, key=lambda option: _evidence(name, *option))
     evidence = {
@@ -108,14 +114,17 @@ def choose_kind(Z, Y, observed, noise="auto", rates="auto"):
         for name, option in best.items()
     }
     evidence["none"] = 0.0
-    wrong = {name: _wrong(fit, Z, Y, observed) for name, (fit, _) in best.items()}
+    wrong = {
+        name: _wrong(fit, Z, Y, trusted)[observed] for name, (fit, _) in best.items()
+    }
     sharp = {name: sharpness(values) for name, values in wrong.items()}
     name = noise
     if noise == "auto":
         found = {
             k: s for k, s in sharp.items() if _largest_rate(best[k]) < LARGEST_RATE
         }
-        name = _pick(evidence, found, wrong, Y[observed])
+        given = Y if trusted is None else np.where(trusted.wrong(Y), 1 - Y, Y)
+        name = _pick(evidence, found, wrong, given[observed])
     fit, own = best[name]
     one_sided = name in ("extra", "missing")
     estimated = one_sided or wrong[name].mean() >= SMALLEST_SHARE
@@ -150,14 +159,14 @@ def _is_sure(name, evidence, sharp, estimated):
     return bool(gap >= SURE_GAP and sharp_enough)
 
 
-def _shared_fits(Z, Y, observed, kinds, plain):
+def _shared_fits(fitted, kinds, plain):
     fits = {}
     for name in kinds:
         starts = [plain]
         if name == "mixed" and fits:
             # The likelihood of a mixture has several hills: also start at the best.
             starts.append(max(fits.values(), key=lambda fit: fit.objective))
-        options = [fit_noise(Z, Y, observed, name, start=start) for start in starts]
+        options = [fitted(name, start=start) for start in starts]
         fits[name] = max(options, key=lambda fit: fit.objective)
     return fits
 
@@ -172,6 +181,9 @@ def _largest_rate(option):
     return max(fit.missing.mean(), fit.extra.mean())
 
 
-def _wrong(fit, Z, Y, observed):
+def _wrong(fit, Z, Y, trusted):
+    """Probability that each entry was given wrongly, before somebody looked."""
     wrong = wrong_probability(fit.probabilities(Z), Y, fit.missing, fit.extra)
-    return wrong[observed]
+    if trusted is None:
+        return wrong
+    return np.where(trusted.mask, trusted.wrong(Y), wrong)

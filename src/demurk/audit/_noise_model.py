@@ -32,6 +32,9 @@ RATE_STRENGTH = 8.0
 RATE_SPREAD = 1.0  # of single labels around the shared rate, in logits
 FIRST_RATE = 0.1
 TINY = 1e-12
+# People err too: an error that they found where there should be none is only this
+# unlikely.
+LEAST_FOUND = 0.01
 # Scores that vary less than this say nothing: what is left is rounding, in which a
 # row's own label can show.
 SMALLEST_SPREAD = 1e-7
@@ -109,9 +112,14 @@ class _Problem:
     labels' rates). Rates are half a logistic function, so they stay below one half.
     """
 
-    def __init__(self, Z, Y, observed, structure, per_label):
+    def __init__(self, Z, Y, observed, structure, per_label, trusted=None):
         self.Z, self.Y = Z, Y
         self.weight = observed.astype(np.float64)
+        # What is trusted shows the true label, and what had been given there the rates.
+        self.noisy, self.errors, self.checked = 1.0, None, None
+        if trusted is not None:
+            self.noisy = (~trusted.mask).astype(np.float64)
+            self.errors, self.checked = trusted.counts(Y)
         self.slots = STRUCTURES[structure]
         self.n_rates = len({slot for slot in self.slots if slot is not None})
         self.per_label = per_label
@@ -128,7 +136,8 @@ class _Problem:
 
     def curve(self, local, shared):
         sigma = expit(local[:, 0] * self.Z + local[:, 1])
-        missing, extra = self.pick(self.rates(local, shared)[0])
+        e, _ = self.rates(local, shared)
+        missing, extra = (rate * self.noisy for rate in self.pick(e))
         p = extra + (1 - missing - extra) * sigma
         return sigma, np.clip(p, TINY, 1 - TINY)
 
@@ -144,12 +153,33 @@ class _Problem:
         total += RATE_STRENGTH * np.log1p(-e).sum()
         if self.per_label:
             total -= ((local[:, 2:] - shared) ** 2).sum() / (2 * RATE_SPREAD**2)
+        return total + self.found(local, shared)
+
+    def found(self, local, shared):
+        """Log-probability of what had been given where the truth is known."""
+        if self.checked is None:
+            return 0.0
+        total, (e, _) = 0.0, self.rates(local, shared)
+        for rate, m, n in zip(self.pick(e), self.errors, self.checked):
+            total += (m * np.log(np.maximum(rate, LEAST_FOUND))).sum()
+            total += ((n - m) * np.log1p(-rate)).sum()
         return total
+
+    def add_found(self, e, slope_e, gradient, hessian):
+        """The derivatives of the same, added per label."""
+        for slot, m, n in zip(self.slots, self.errors, self.checked):
+            if slot is None:
+                continue
+            rate, k = np.maximum(e[slot], TINY), 2 + slot
+            m = np.where(rate > LEAST_FOUND, m, 0.0)
+            gradient[:, k] += (m / rate - (n - m) / (1 - rate)) * slope_e[slot]
+            curvature = m / rate**2 + (n - m) / (1 - rate) ** 2
+            hessian[:, k, k] += curvature * slope_e[slot] ** 2
 
     def derivatives(self, local, shared, sigma, p):
         """Gradient and information: local blocks, cross blocks, shared block."""
         e, slope_e = self.rates(local, shared)
-        missing, extra = self.pick(e)
+        missing, extra = (rate * self.noisy for rate in self.pick(e))
         info = self.weight / (p * (1 - p))
         residual = info * (self.Y - p)
         curve = (1 - missing - extra) * sigma * (1 - sigma)
@@ -160,7 +190,7 @@ class _Problem:
                 part -= sigma
             if self.slots[1] == slot:
                 part += 1 - sigma
-            parts.append(part * slope_e[slot])
+            parts.append(part * slope_e[slot] * self.noisy)
         gradient = np.stack([np.einsum("ij,ij->j", residual, d) for d in parts], 1)
         k = len(parts)
         hessian = np.empty((len(local), k, k))
@@ -169,6 +199,8 @@ class _Problem:
             for b in range(a, k):
                 hessian[:, a, b] = np.einsum("ij,ij->j", weighted, parts[b])
                 hessian[:, b, a] = hessian[:, a, b]
+        if self.checked is not None:
+            self.add_found(e, slope_e, gradient, hessian)
         gradient[:, 0] -= SLOPE_PRECISION * (local[:, 0] - 1)
         gradient[:, 1] -= INTERCEPT_PRECISION * local[:, 1]
         hessian[:, 0, 0] += SLOPE_PRECISION
@@ -217,7 +249,16 @@ def _arrow_step(system, damping, pinned):
 
 
 def fit_noise(
-    Z, Y, observed, structure, *, per_label=False, start=None, max_iter=100, tol=1e-4
+    Z,
+    Y,
+    observed,
+    structure,
+    *,
+    trusted=None,
+    per_label=False,
+    start=None,
+    max_iter=100,
+    tol=1e-4,
 ):
     """Fit one noise structure by damped Fisher scoring.
 
@@ -229,6 +270,8 @@ def fit_noise(
         Given labels, and which of them were observed.
     structure : str
         A key of `STRUCTURES`.
+    trusted : Trusted, default=None
+        Entries that are known to be right.
     per_label : bool, default=False
         Whether each label has its own rates, drawn around shared ones.
     start : NoiseFit, default=None
@@ -245,10 +288,12 @@ def fit_noise(
 
     Notes
     -----
-    ``P(given = 1) = e1 + (1 - e0 - e1) sigmoid(a_j z + b_j)`` with ``a_j >= 0``. Time
-    O(n q) per step.
+    ``P(given = 1) = e1 + (1 - e0 - e1) sigmoid(a_j z + b_j)`` with ``a_j >= 0``. A
+    trusted entry has the probability of its true label, ``sigmoid(a_j z + b_j)``, times
+    that of what had been given, if it is known. Which entries were looked at may depend
+    on scores and given labels: that does not bias the fit. Time O(n q) per step.
     """
-    problem = _Problem(Z, Y, observed, structure, per_label)
+    problem = _Problem(Z, Y, observed, structure, per_label, trusted)
     local, shared = _start(problem, Y, observed, start)
     sigma, p = problem.curve(local, shared)
     objective = problem.log_likelihood(p).sum() + problem.penalty(local, shared)

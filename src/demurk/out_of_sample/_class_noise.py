@@ -4,6 +4,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -24,6 +25,9 @@ KEPT, MOVED = 4.02, 0.02
 MARGIN, MARGIN_PER_ROW, FREE_ROWS = 1.0, 0.01, 300
 # Less than this is nearly clean, and what it flags is mostly right.
 SMALLEST_RATE = 0.02
+# People err too: an error that they found where there should be none is only this
+# unlikely.
+LEAST_FOUND = 1e-4
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,14 +56,15 @@ class ClassNoise:
         """Distribution of the true class, shape (n_samples, n_classes)."""
         return _softmax(self.slope * np.log(_floored(P)) + self.offset)
 
-    def posterior(self, P, given):
+    def posterior(self, P, given, known=None):
         """The same, once the given class is known."""
-        joint = self.true_proba(P) * self.matrix.T[given]
+        joint = self.true_proba(P) * _chances(self.matrix, given, known)
         return joint / joint.sum(axis=1, keepdims=True)
 
-    def log_likelihood(self, P, given):
+    def log_likelihood(self, P, given, known=None):
         """Log-probability of each given class, shape (n_samples,)."""
-        return np.log((self.true_proba(P) * self.matrix.T[given]).sum(axis=1))
+        joint = self.true_proba(P) * _chances(self.matrix, given, known)
+        return np.log(joint.sum(axis=1))
 
     def rate(self, P):
         """Expected share of samples of this kind with a wrong class."""
@@ -83,7 +88,7 @@ class ClassNoiseChoice:
     evidence: dict
 
 
-def choose_class_noise(P, given, noise="auto", rate=None):
+def choose_class_noise(P, given, noise="auto", rate=None, known=None):
     """Fit the forms of noise, and choose one by left-out rows.
 
     Parameters
@@ -91,11 +96,13 @@ def choose_class_noise(P, given, noise="auto", rate=None):
     P : ndarray of shape (n_samples, n_classes)
         Probabilities made without the row they are for.
     given : ndarray of int of shape (n_samples,)
-        Given classes.
+        Given classes; -1 where the true one is known instead.
     noise : {"auto", "none", "symmetric", "matrix"}, default="auto"
         The form, if it is known.
     rate : float, default=None
         The rate, if it is known; the form is then "symmetric".
+    known : ndarray of int of shape (n_samples,), default=None
+        True classes, -1 where they are not known.
 
     Returns
     -------
@@ -107,17 +114,18 @@ def choose_class_noise(P, given, noise="auto", rate=None):
     Time O(n q^2) a step, some 20 steps a fit and 18 fits; memory O(n q). Equal answers
     for permuted rows and classes: folds follow from the probabilities.
     """
-    plain = fit_class_noise(P, given, "none")
+    fitted = partial(fit_class_noise, P, given, known=known)
+    plain = fitted("none")
     if P.shape[1] < 2:
         return ClassNoiseChoice(plain, plain, {"none": 0.0})
     if rate is not None:
-        fit = fit_class_noise(P, given, "symmetric", rate=rate)
+        fit = fitted("symmetric", rate=rate)
         return ClassNoiseChoice(fit, plain, {"none": 0.0})
     asked, evidence = noise, {"none": 0.0}
     if asked == "auto":
-        evidence = _evidence(P, given)
+        evidence = _evidence(P, given, known)
         noise = _chosen(evidence, len(P))
-    fit = plain if noise == "none" else fit_class_noise(P, given, noise)
+    fit = plain if noise == "none" else fitted(noise)
     if asked == "auto" and fit.rate(P) < SMALLEST_RATE:
         fit = plain
     return ClassNoiseChoice(fit, plain, evidence)
@@ -131,15 +139,17 @@ def _chosen(evidence, n_rows):
     return best
 
 
-def _evidence(P, given):
+def _evidence(P, given, known):
     """Log-likelihood of each fold under fits to the others, above that of none."""
-    fold = _folds(P, given)
+    known = np.full(len(P), -1) if known is None else known
+    fold = _folds(P, np.where(given < 0, known, given))
     total = dict.fromkeys(FORMS, 0.0)
     for k in np.unique(fold):
         train, test = fold != k, fold == k
         for form in FORMS:
-            fit = fit_class_noise(P[train], given[train], form)
-            total[form] += float(fit.log_likelihood(P[test], given[test]).sum())
+            fit = fit_class_noise(P[train], given[train], form, known=known[train])
+            gain = fit.log_likelihood(P[test], given[test], known[test])
+            total[form] += float(gain.sum())
     return {form: value - total["none"] for form, value in total.items()}
 
 
@@ -151,7 +161,7 @@ def _folds(P, given):
     return rank % min(N_FOLDS, len(P))
 
 
-def fit_class_noise(P, given, form, *, rate=None, max_iter=100, tol=0.05):
+def fit_class_noise(P, given, form, *, rate=None, known=None, max_iter=100, tol=0.05):
     """Fit one form by expectation-maximisation, with Newton steps for the slopes.
 
     Parameters
@@ -159,11 +169,13 @@ def fit_class_noise(P, given, form, *, rate=None, max_iter=100, tol=0.05):
     P : ndarray of shape (n_samples, n_classes)
         Probabilities made without the row they are for.
     given : ndarray of int of shape (n_samples,)
-        Given classes.
+        Given classes; -1 where the true one is known instead.
     form : str
         One of `FORMS`.
     rate : float, default=None
         A known rate of symmetric noise.
+    known : ndarray of int of shape (n_samples,), default=None
+        True classes, -1 where they are not known.
     max_iter : int, default=100
         Most steps.
     tol : float, default=0.05
@@ -174,7 +186,7 @@ def fit_class_noise(P, given, form, *, rate=None, max_iter=100, tol=0.05):
     ClassNoise
         The fit.
     """
-    problem = _Problem(P, given, form, rate)
+    problem = _Problem(P, given, form, rate, known)
     x, matrix = problem.start()
     value, p, shares = problem.evaluate(x, matrix)
     for _ in range(max_iter):
@@ -198,12 +210,12 @@ def fit_class_noise(P, given, form, *, rate=None, max_iter=100, tol=0.05):
 class _Problem:
     """Likelihood and priors of one form; x = (log slope, class deviations, offsets)."""
 
-    def __init__(self, P, given, form, rate=None):
-        self.log_P, self.given = np.log(_floored(P)), given
+    def __init__(self, P, given, form, rate=None, known=None):
+        self.log_P, self.given, self.known = np.log(_floored(P)), given, known
         self.form, self.rate = form, rate
         n_rows, q = P.shape
         self.q, self.one_hot = q, np.zeros((n_rows, q))
-        self.one_hot[np.arange(n_rows), given] = 1
+        self.one_hot[np.arange(n_rows), given] = given >= 0
         self.center = np.r_[SLOPE_MEAN, np.zeros(2 * q)]
         spreads = (SLOPE_SPREAD, CLASS_SPREAD, OFFSET_SPREAD)
         self.precision = np.repeat(spreads, (1, q, q)) ** -2.0
@@ -228,7 +240,7 @@ class _Problem:
         """Objective, p, and the shares of the true classes in each row."""
         slope, offset = self.curve(x)
         p = _softmax(slope * self.log_P + offset)
-        joint = p * matrix.T[self.given]
+        joint = p * _chances(matrix, self.given, self.known)
         # A class that cannot be: as unlikely as a number can say.
         total = np.maximum(joint.sum(axis=1, keepdims=True), 1e-300)
         value = np.log(total).sum()
@@ -275,11 +287,24 @@ class _Problem:
         if self.form == "none" or self.rate is not None:
             return matrix
         if self.form == "symmetric":
-            kept = (shares * self.one_hot).sum() + KEPT
-            rate = (len(shares) + KEPT - kept + MOVED) / (len(shares) + KEPT + MOVED)
+            kept, n_given = (shares * self.one_hot).sum() + KEPT, self.one_hot.sum()
+            rate = (n_given + KEPT - kept + MOVED) / (n_given + KEPT + MOVED)
             return self.symmetric(min(rate, MAX_RATE))
         counts = shares.T @ self.one_hot + self.seen_before
         return counts / counts.sum(axis=1, keepdims=True)
+
+
+def _chances(matrix, given, known):
+    """Chance of what was given by true class; a known one leaves no other."""
+    chances = matrix.T[given]
+    if known is None:
+        return chances
+    rows = np.flatnonzero(known >= 0)
+    true, told = known[rows], given[rows]
+    chances[rows] = 0.0
+    found = np.maximum(matrix[true, told], LEAST_FOUND)
+    chances[rows, true] = np.where(told < 0, 1.0, found)
+    return chances
 
 
 def _floored(P):
