@@ -1,4 +1,4 @@
-"""What all estimators share: documentation links, label tags, label outputs."""
+"""What all estimators share: label tags, validation, label outputs, scores."""
 
 # Authors: The demurk developers
 # SPDX-License-Identifier: BSD-3-Clause
@@ -14,12 +14,15 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from demurk.labels import LabelTags, check_labels
+from demurk.labels._truth import check_truth
+from demurk.utils._compat import _check_sample_weight
 from demurk.utils._rows import as_rows, canonical, check_magnitudes, far_origin
 
 __all__ = [
     "CUT_MARGIN",
     "DemurkEstimator",
     "DemurkTags",
+    "LabelClassifierMixin",
     "LabelOutputMixin",
     "ScoreClassifier",
     "as_rows",
@@ -151,7 +154,65 @@ class LabelOutputMixin:
         return (scores > 0.5 if strict else scores >= 0.5).astype(np.int64)
 
 
-class ScoreClassifier(LabelOutputMixin, ClassifierMixin, DemurkEstimator):
+class LabelClassifierMixin(ClassifierMixin):
+    """A classifier whose score asks only for labels that were observed."""
+
+    def score(self, X, y, sample_weight=None, observed=None):
+        """Share of samples whose observed labels are all predicted.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Test samples.
+        y : array-like of shape (n_samples,) or (n_samples, n_labels)
+            Their labels. What was not observed (-1, NaN, None) is not compared, and
+            samples without an observed label do not count.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How much each sample counts.
+        observed : array-like of bool of shape (n_samples,) or \
+                (n_samples, n_labels), default=None
+            What was observed, when y is sparse; overrides -1.
+
+        Returns
+        -------
+        score : float
+            The accuracy; with several labels all observed ones of a sample must be
+            right, as in scikit-learn, so that samples with few of them are easier.
+            After a fit to candidate sets, the share of predictions that are candidates.
+        """
+        predicted = self.predict(X)
+        truth = check_truth(
+            y,
+            len(predicted),
+            self.classes_,
+            kind=self._label_kind,
+            observed=observed,
+            columns=self._label_columns(),
+        )
+        if predicted.ndim == 1:
+            places = predicted[:, np.newaxis] == self.classes_
+            right = (truth.values & places).any(axis=1)
+            known = (truth.observed & places).any(axis=1)
+        else:
+            wrong = truth.observed & (truth.values != (predicted > 0))
+            right = ~wrong.any(axis=1) & ~truth.foreign
+            known = truth.observed.any(axis=1)
+        weights = known * _check_sample_weight(
+            sample_weight, predicted, dtype=np.float64, ensure_non_negative=True
+        )
+        if not weights.any():
+            raise ValueError(
+                "No sample with an observed label has a sample_weight above zero; give "
+                "weight to one of them."
+            )
+        return float(np.average(right, weights=weights))
+
+    def _label_columns(self):
+        """What a single column of y is, as it was in `fit`."""
+        return "class" if self._single else "labels"
+
+
+class ScoreClassifier(LabelOutputMixin, LabelClassifierMixin, DemurkEstimator):
     """Base of classifiers that score every label and cut at a threshold.
 
     A method gives scores (n, q), larger is better, and sets `thresholds_`.

@@ -17,11 +17,13 @@ from demurk.labels._corruption import (
 )
 from demurk.labels._data import LabelData, LabelTags
 from demurk.labels._sets import labels_from_sets
+from demurk.labels._truth import NothingObserved
 
 __all__ = [
     "Corruption",
     "LabelData",
     "LabelTags",
+    "NothingObserved",
     "add_candidates",
     "add_extra_labels",
     "check_labels",

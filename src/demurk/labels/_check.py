@@ -113,18 +113,29 @@ def check_labels(
         _check_length(y.n_samples, n_samples, "y")
         data = y
     else:
-        raw = _shaped(load_labels(y), columns, kind)
-        _check_length(len(raw.array), n_samples, "y")
-        mask = None if observed is None else _read_mask(observed, raw.array.shape)
-        single = raw.array.ndim == 1
-        if single:
-            values, seen, classes = read_column(raw, mask)
-        else:
-            values, seen = read_table(raw, mask)
-            classes = np.arange(values.shape[1]) if raw.names is None else raw.names
-        data = LabelData(values, seen, classes, kind, single)
+        data = read_raw(load_labels(y), n_samples, kind, observed, columns)
     _check_content(data)
     return data
+
+
+def read_raw(
+    raw: RawLabels,
+    n_samples: int | None,
+    kind: str,
+    observed: Any = None,
+    columns: str | None = None,
+) -> LabelData:
+    """Read labels out of their container, were there none observed at all."""
+    raw = _shaped(raw, columns, kind)
+    _check_length(len(raw.array), n_samples, "y")
+    mask = None if observed is None else _read_mask(observed, raw.array.shape)
+    single = raw.array.ndim == 1
+    if single:
+        values, seen, classes = read_column(raw, mask)
+    else:
+        values, seen = read_table(raw, mask)
+        classes = np.arange(values.shape[1]) if raw.names is None else raw.names
+    return LabelData(values, seen, classes, kind, single)
 
 
 def read_column(
@@ -224,7 +235,7 @@ def _warn_column_vector() -> None:
         "class per sample. Please change the shape of y to (n_samples,), for example "
         "using ravel().",
         DataConversionWarning,
-        stacklevel=4,
+        stacklevel=5,
     )
 
 
@@ -341,5 +352,5 @@ def _warn_only_signs() -> None:
         "y holds only 1 and -1, and -1 is read as 'not observed'; write 0 where a "
         "sample does not have the label.",
         UserWarning,
-        stacklevel=4,
+        stacklevel=5,
     )

@@ -9,15 +9,11 @@ from numbers import Integral, Real
 import numpy as np
 from scipy.sparse import csr_array, eye_array
 from scipy.sparse.csgraph import connected_components
-from sklearn.base import (
-    ClassifierMixin,
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-)
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from demurk.base import DemurkEstimator, LabelOutputMixin
+from demurk.base import DemurkEstimator, LabelClassifierMixin, LabelOutputMixin
 from demurk.graph import nearest_neighbors
 from demurk.graph._reconstruction import difference_products, weight_graph
 from demurk.manifold._spectral import spectral_coordinates
@@ -45,7 +41,7 @@ MAX_FACTORED = 2000
 class SSDRMC(
     SoftLabelsMixin,
     LabelOutputMixin,
-    ClassifierMixin,
+    LabelClassifierMixin,
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
     CallbackSupportMixin,

@@ -6,7 +6,7 @@
 import numpy as np
 from sklearn.utils.metadata_routing import MetadataRequest
 
-from demurk.labels import check_labels
+from demurk.labels._truth import check_truth
 
 __all__ = ["candidate_scorer"]
 
@@ -91,10 +91,10 @@ class _CandidateScorer:
         return f"candidate_scorer({self.name!r})"
 
     def __call__(self, estimator, X, y, observed=None):
-        labels = check_labels(y, kind="candidates", observed=observed)
         classes = np.asarray(estimator.classes_)
-        candidates = _align(labels, classes)
-        kept = labels.labeled
+        truth = check_truth(y, None, classes, kind="candidates", observed=observed)
+        candidates = truth.values | ~truth.observed
+        kept = truth.observed.any(axis=1)
         if self.name == "likelihood":
             proba = np.asarray(estimator.predict_proba(X), dtype=np.float64)
             given = (proba * candidates).sum(axis=1)[kept]
@@ -119,31 +119,6 @@ class _CandidateScorer:
         request = MetadataRequest(owner=self)
         request.score.add_request(param="observed", alias=True)
         return request
-
-
-def _align(labels, classes):
-    """Candidates in the columns of the estimator, (n, n_classes) bool.
-
-    A fold of sets or of single classes may lack classes, and a class that the
-    estimator does not know cannot be predicted anyway.
-    """
-    if not labels.single and labels.n_labels == len(classes):
-        same = np.array_equal(labels.classes, classes)
-        if same or np.array_equal(labels.classes, np.arange(len(classes))):
-            return (labels.values > 0) | ~labels.observed
-    place = {value: column for column, value in enumerate(classes.tolist())}
-    columns = [place.get(value) for value in labels.classes.tolist()]
-    if not labels.single and all(column is None for column in columns):
-        raise ValueError(
-            f"y has the classes {labels.classes.tolist()[:5]}, but the estimator was "
-            f"fitted with {classes.tolist()[:5]}: give the same columns."
-        )
-    candidates = np.zeros((labels.n_samples, len(classes)), dtype=bool)
-    known = (labels.values > 0) | ~labels.observed
-    for source, target in enumerate(columns):
-        if target is not None:
-            candidates[:, target] = known[:, source]
-    return candidates
 
 
 def _positions(predicted, classes):

@@ -8,7 +8,9 @@ import inspect
 import numpy as np
 from sklearn.utils.metadata_routing import MetadataRequest
 
-from demurk.labels import check_labels
+from demurk.labels._check import read_raw
+from demurk.labels._load import load_labels
+from demurk.labels._truth import refuse_unobserved
 from demurk.metrics import (
     average_precision,
     coverage,
@@ -107,7 +109,8 @@ class _ObservedScorer:
 
     def __call__(self, estimator, X, y, observed=None):
         measure, reads_scores, is_loss = _MEASURES[self.name]
-        labels = check_labels(y, observed=observed)
+        labels = read_raw(load_labels(y), None, "labels", observed)
+        refuse_unobserved(labels.observed)
         if labels.single:
             raise ValueError(
                 "observed_scorer needs labels of shape (n_samples, n_labels), but y is "

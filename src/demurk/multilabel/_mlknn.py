@@ -6,10 +6,9 @@
 from numbers import Integral, Real
 
 import numpy as np
-from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from demurk.base import DemurkEstimator, LabelOutputMixin
+from demurk.base import DemurkEstimator, LabelClassifierMixin, LabelOutputMixin
 from demurk.graph import nearest_neighbors
 from demurk.utils._compat import HasMethods, Interval, StrOptions, _fit_context
 
@@ -59,7 +58,7 @@ def fit_posterior(counts, values, observed, n_neighbors, smoothing):
     return np.nan_to_num(posterior)
 
 
-class MLkNN(LabelOutputMixin, ClassifierMixin, DemurkEstimator):
+class MLkNN(LabelOutputMixin, LabelClassifierMixin, DemurkEstimator):
     """Multi-label k nearest neighbours.
 
     For each label on its own: count the neighbours that carry it, and look up how

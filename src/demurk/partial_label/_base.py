@@ -6,10 +6,9 @@
 import numpy as np
 from scipy.sparse import csr_array, issparse
 from scipy.special import softmax
-from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from demurk.base import DemurkEstimator
+from demurk.base import DemurkEstimator, LabelClassifierMixin
 
 __all__ = [
     "CandidateClassifier",
@@ -20,7 +19,7 @@ __all__ = [
 ]
 
 
-class CandidateClassifier(ClassifierMixin, DemurkEstimator):
+class CandidateClassifier(LabelClassifierMixin, DemurkEstimator):
     """Base of the classifiers that learn from candidate sets.
 
     A method gives scores of shape (n_samples, n_classes), larger is better. The best
@@ -60,6 +59,10 @@ class CandidateClassifier(ClassifierMixin, DemurkEstimator):
                 "nothing can be learned: give some samples fewer candidates."
             )
         return (csr_array(X) if issparse(X) else X), candidates
+
+    def _label_columns(self):
+        """Candidates and classes alike tell what a prediction is worth."""
+        return None
 
     def _scores(self, X):
         """Scores of checked samples, (n, q)."""

@@ -7,10 +7,9 @@ from numbers import Integral, Real
 
 import numpy as np
 from scipy.sparse.csgraph import connected_components
-from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from demurk.base import DemurkEstimator
+from demurk.base import DemurkEstimator, LabelClassifierMixin
 from demurk.graph import affinity, degrees, nearest_neighbors
 from demurk.linalg import block_cg
 from demurk.propagation._noisy import NoisyPropagationMixin
@@ -100,7 +99,7 @@ def solve_harmonic(W, Y, given, H, label_weight, *, tol=1e-9, max_iter=2000):
     return Y + free * found.reshape(shape), n_iter
 
 
-class MLGFHF(NoisyPropagationMixin, ClassifierMixin, DemurkEstimator):
+class MLGFHF(NoisyPropagationMixin, LabelClassifierMixin, DemurkEstimator):
     """Multi-label Gaussian fields and harmonic functions (ML-GFHF).
 
     Completes missing labels: soft labels vary little between neighbouring samples,

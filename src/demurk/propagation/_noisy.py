@@ -7,10 +7,9 @@ import warnings
 from numbers import Integral, Real
 
 import numpy as np
-from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from demurk.base import DemurkEstimator, LabelOutputMixin
+from demurk.base import DemurkEstimator, LabelClassifierMixin, LabelOutputMixin
 from demurk.graph import affinity, nearest_neighbors, propagate
 from demurk.utils._compat import (
     CallbackSupportMixin,
@@ -107,7 +106,9 @@ class NoisyPropagationMixin(LabelOutputMixin, CallbackSupportMixin):
         return hard
 
 
-class NoisyLabelPropagation(NoisyPropagationMixin, ClassifierMixin, DemurkEstimator):
+class NoisyLabelPropagation(
+    NoisyPropagationMixin, LabelClassifierMixin, DemurkEstimator
+):
     """Complete missing labels and correct noisy ones over a neighbour graph.
 
     Soft labels flow along the edges of a k-nearest-neighbour graph. An unlabelled

@@ -10,6 +10,7 @@ from sklearn.callback import CallbackSupportMixin, ProgressBar
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils.validation import _check_sample_weight
 
 try:
     from sklearn.svm import _liblinear
@@ -22,6 +23,7 @@ __all__ = [
     "Interval",
     "ProgressBar",
     "StrOptions",
+    "_check_sample_weight",
     "_fit_context",
     "_openmp_effective_n_threads",
     "l1_logistic",
