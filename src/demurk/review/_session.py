@@ -4,16 +4,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 import threading
-from functools import lru_cache
-from hashlib import blake2b
 
 import numpy as np
 
-from demurk.datasets._table_cells import as_words
 from demurk.review._cards import CardMaker
 from demurk.review._keys import row_keys
 from demurk.review._progress import progress
 from demurk.review._questions import Filter, Questions
+from demurk.review._rows import RowFilter
 from demurk.review._standing import (
     Standing,
     entry_of,
@@ -74,14 +72,13 @@ class Session:
         self._lock = threading.RLock()
         self._rng = np.random.default_rng(seed)
         self._random, self._count = None, 0
-        self._lassos = {}
         self.values = np.where(labels.observed, labels.values, -1).astype(np.int8)
         self.settled = np.zeros(len(self.questions), dtype=bool)  # by anybody
         self.done = np.zeros(len(self.questions), dtype=bool)  # settled, or put off
         self.own = np.zeros(len(self.questions), dtype=bool)  # settled by this one
         unlabeled = np.flatnonzero(~labels.labeled)
         self.unlabeled = self._rng.permutation(unlabeled)
-        self._rows_of = lru_cache(8)(self._find_rows)
+        self.rows = RowFilter(table)
         self.standing = Standing()
         self.verdicts = {}  # what stands, by question
         self.refresh()
@@ -185,7 +182,7 @@ class Session:
         return self.unlabeled_questions if queue == "unlabelled" else self.ranking.order
 
     def _first_open(self, order, queue, chosen, start):
-        rows = self._rows_of(chosen)
+        rows = self.rows.passing(chosen)
         for begin in range(start, len(order), CHUNK):
             part = order[begin : begin + CHUNK]
             fit = self._open(part, queue) & self.questions.mask(part, chosen, rows)
@@ -208,38 +205,6 @@ class Session:
             self._random = int(self._rng.choice(left)) if left.size else None
         return self._random
 
-    def lasso(self, rows):
-        """Remember an outline on the map; returns its name."""
-        inside = np.zeros(self.labels.n_samples, dtype=bool)
-        inside[np.asarray(rows, dtype=np.intp)] = True
-        name = blake2b(inside.tobytes(), digest_size=8).hexdigest()
-        with self._lock:
-            self._lassos[name] = inside
-            while len(self._lassos) > 20:
-                self._lassos.pop(next(iter(self._lassos)))
-        return name
-
-    def _find_rows(self, chosen):
-        """Rows that pass the search and the lasso of a filter, or None for all."""
-        rows = None
-        if chosen.lasso:
-            nothing = np.zeros(self.labels.n_samples, dtype=bool)
-            rows = self._lassos.get(chosen.lasso, nothing)
-        if chosen.search.strip():
-            wanted = chosen.search.strip().lower()
-            found = [wanted in text for text in self._searched]
-            rows = np.array(found) if rows is None else rows & found
-        return rows
-
-    @property
-    def _searched(self):
-        """All text of each row in small letters, made once."""
-        if not hasattr(self, "_texts"):
-            frame = self.table.frame
-            cells = [as_words(frame[column]) for column in frame.columns]
-            self._texts = [" ".join(map(str, row)).lower() for row in zip(*cells)]
-        return self._texts
-
     def listed(self, queue="suspects", chosen=None):
         """The open questions on the list of suspects, as (question, words) in order."""
         chosen = chosen or Filter()
@@ -247,7 +212,7 @@ class Session:
             order = self._queue(queue)
             if queue == "suspects":
                 order = order[: self.ranking.n_listed]
-            rows = self._rows_of(chosen)
+            rows = self.rows.passing(chosen)
             fit = self._open(order, queue) & self.questions.mask(order, chosen, rows)
             return order[fit][: self.ranking.n_listed].tolist()
 
@@ -389,17 +354,17 @@ class Session:
             "done": bool(self.done[question]),
             "random": bool(random),
             "suggested": None,
-            "wrong": None,
         }
         if not asked:
             word = "Which labels has it?" if self.questions.several else "Which class?"
-            return card | {"sentence": f"Not labelled yet. {word}"}
+            return card | {"reasons": [{"sentence": f"Not labelled yet. {word}"}]}
         if self.blind:
-            return card | {"sentence": self.questions.plain(question)}
+            return card | {"reasons": [{"sentence": self.questions.plain(question)}]}
         best = None if ranking.suggested is None else int(ranking.suggested[row])
         chance = None if best is None else float(ranking.chance[row])
         sentence = self.questions.sentence(question, near, values, best, chance)
-        return card | {"sentence": sentence, "wrong": wrong, "suggested": best}
+        reason = {"sentence": sentence, "wrong": wrong}
+        return card | {"reasons": [reason], "suggested": best}
 
     def _near(self, row):
         usable = self.labels.labeled

@@ -76,7 +76,7 @@ def test_undo_gives_back_card_label_and_count(songs):
 
 
 def test_many_at_once_are_one_decision_and_one_undo(songs):
-    session, wrong = songs
+    session, _ = songs
     before = session.values.copy()
     chosen = Filter(label="happy", kind="given")
     listed = session.listed(chosen=chosen)
@@ -97,7 +97,7 @@ def test_search_and_lasso_choose_rows(songs):
     session, _ = songs
     question, _ = session.next(chosen=Filter(search="SONG 17"))
     assert session.questions.split(question)[0] == 17
-    name = session.lasso([3, 4])
+    name = session.rows.lasso([3, 4])
     asked = set()
     while (question := session.next(chosen=Filter(lasso=name))[0]) is not None:
         asked.add(session.questions.split(question)[0])
@@ -156,7 +156,9 @@ def test_one_class_accept_keep_choose(flowers):
     card = session.card(first)
     assert names[card["suggested"]] == truth[first]
     given = names[card["given"][0]]
-    assert card["sentence"].startswith(f"Given '{given}', probably '{truth[first]}'")
+    assert card["reasons"][0]["sentence"].startswith(
+        f"Given '{given}', probably '{truth[first]}'"
+    )
     session.decide([(first, "accept", None)])
     assert names[session.values[first].argmax()] == truth[first]
     second, _ = session.next()
@@ -171,7 +173,7 @@ def test_one_class_accept_keep_choose(flowers):
 
 
 def test_the_card_says_why(songs):
-    session, wrong = songs
+    session, _ = songs
     question, _ = session.next()
     row, column = session.questions.split(question)
     card = session.card(question)
@@ -184,19 +186,20 @@ def test_the_card_says_why(songs):
     assert [other["row"] for other in card["neighbors"]] == near[:5].tolist()
     count = int((session.values[near, column] == 1).sum())
     if session.values[row, column]:
-        assert card["sentence"] == (
+        assert card["reasons"][0]["sentence"] == (
             f"Given '{name}'; of its 10 nearest rows {10 - count} are not '{name}'."
         )
     else:
-        assert card["sentence"] == (
+        assert card["reasons"][0]["sentence"] == (
             f"Not given '{name}'; of its 10 nearest rows {count} are."
         )
-    assert card["wrong"] == 0.9 and card["title"] == f"song {row}"
+    assert card["reasons"][0]["wrong"] == 0.9 and card["title"] == f"song {row}"
     assert len(card["features"]) == 5
     session.blind = True
     hidden = session.card(question)
-    assert hidden["wrong"] is None and hidden["suggested"] is None
-    assert "nearest" not in hidden["sentence"]
+    assert hidden["suggested"] is None
+    (reason,) = hidden["reasons"]
+    assert set(reason) == {"sentence"} and "nearest" not in reason["sentence"]
 
 
 def test_a_new_order_leaves_decided_cards_behind(songs):
