@@ -115,8 +115,8 @@ async def _answered(answer, asked):
     try:
         # Once begun it is ended, also if the browser has gone.
         made = await asyncio.shield(run_in_threadpool(answer, asked))
-    except (ValueError, TypeError, KeyError) as error:
-        return JSONResponse({"error": str(error)}, 400)
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        return JSONResponse({"error": str(error)[:500]}, 400)
     # Half a letter has no place in UTF-8; its number has.
     return Response(json.dumps(made), media_type="application/json")
 
@@ -176,8 +176,7 @@ class _Desk:
         self.session.refresh()
         if "question" in asked:
             question = int(asked["question"])
-            if not 0 <= question < len(self.session.questions):
-                raise ValueError(f"There is no question {question} about this table.")
+            self.session.questions.check([question])
             return {"card": self.session.card(question)}
         return self._next(asked)
 
@@ -200,14 +199,17 @@ class _Desk:
     def decide(self, asked):
         """Write what one key said, and give the next card."""
         answers = [
-            (int(each["question"]), _action(each), each.get("decided"))
+            (each["question"], _action(each), each.get("decided"))
             for each in asked["answers"]
         ]
         if not answers:
             raise ValueError("There is nothing to decide.")
-        note = str(asked.get("note", ""))[:MOST_NOTE]
         batch = self.session.decide(
-            answers, random=asked.get("random", False), queue=_queue(asked), note=note
+            answers,
+            card=asked.get("card"),
+            random=asked.get("random", False),
+            queue=_queue(asked),
+            note=str(asked.get("note", ""))[:MOST_NOTE],
         )
         return {"batch": batch, **self._next(asked)}
 

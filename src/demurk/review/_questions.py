@@ -61,6 +61,12 @@ class Questions:
     def __len__(self):
         return self.labels.n_samples * self.width
 
+    def check(self, questions):
+        """Refuse numbers that no question has."""
+        for question in questions:
+            if type(question) is not int or not 0 <= question < len(self):
+                raise ValueError(f"There is no question {question} about this table.")
+
     def split(self, question):
         """Row and label of a question; the label is None where the row has one."""
         row, column = divmod(int(question), self.width)

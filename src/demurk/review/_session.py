@@ -3,6 +3,7 @@
 # Authors: The demurk developers
 # SPDX-License-Identifier: BSD-3-Clause
 
+import json
 import threading
 
 import numpy as np
@@ -265,13 +266,15 @@ class Session:
             raise ValueError(f"{str(decided)[:40]!r} is no label of this table.")
         return decided
 
-    def decide(self, answers, *, random=False, queue="suspects", note=""):
+    def decide(self, answers, *, card=None, random=False, queue="suspects", note=""):
         """Write answers, together; they are on disk when it returns.
 
         Parameters
         ----------
         answers : sequence of (question, action, decided)
             What one key said; see :meth:`answer`.
+        card : int, default=None
+            The question on the card; None for that of the first answer.
         random : bool, default=False
             Whether the card had been drawn at random.
         queue : str, default="suspects"
@@ -284,11 +287,15 @@ class Session:
         batch : str
             The name under which one undo takes them back.
         """
+        asked = [answer[0] for answer in answers] + ([] if card is None else [card])
+        self.questions.check(asked)
         with self._lock:
-            made = [
-                self._decision(*answer, note=note, random=random, queue=queue)
-                for answer in answers
-            ]
+            shown = {
+                "card": self.questions.label(asked[0] if card is None else asked[-1]),
+                "random": bool(random),
+                "queue": queue,
+            }
+            made = [self._decision(*answer, note=note, **shown) for answer in answers]
             batch = self.store.add(made)
             self.refresh()
             if any(decision.action != "note" for decision in made):
@@ -298,17 +305,14 @@ class Session:
             self._on_decision(self)
         return batch
 
-    def _decision(self, question, action, decided=None, *, note, random, queue):
-        if not 0 <= int(question) < len(self.questions):
-            raise ValueError(f"There is no question {question} about this table.")
+    def _decision(self, question, action, decided=None, *, note, **shown):
         row, column = self.questions.split(question)
         wrong = self.ranking.wrong[int(question)]
         shown = shown_text(
             score=None if np.isnan(wrong) else round(float(wrong), 6),
             model=self.ranking.digest,
-            queue=queue,
-            random=bool(random),
             blind=self.blind,
+            **shown,
         )
         return Decision(
             action,
@@ -323,7 +327,7 @@ class Session:
         )
 
     def undo(self):
-        """Take back the last key; returns its first question, or None."""
+        """Take back the last key; returns the question of its card, or None."""
         with self._lock:
             undone = self.store.undo(self.reviewer)
             self.refresh()
@@ -331,7 +335,9 @@ class Session:
                 return None
             self._count = max(0, self._count - 1)
             row = self.keys.find(undone[0])
-            column = self.questions.columns.get(undone[0].label)
+            # Another label may have been chosen on the card of this one.
+            label = json.loads(undone[0].shown).get("card", undone[0].label)
+            column = self.questions.columns.get(label)
             return None if row is None else self.questions.number(row, column)
 
     # Telling

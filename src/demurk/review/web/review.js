@@ -91,8 +91,8 @@ const openRow = (row) => openQuestion(several ? row * names.length : row);
 // Deciding.
 async function decide(answers, note = "") {
   const { card } = await ask("/api/decide", {
-    answers, note, random: state.card?.random ?? false, queue: state.queue,
-    ...state.filter,
+    answers, note, queue: state.queue, ...state.filter,
+    card: state.card?.question ?? null, random: state.card?.random ?? false,
   });
   await refresh();
   return card;
