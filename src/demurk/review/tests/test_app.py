@@ -246,7 +246,7 @@ def hostile(gallery):
     frame["words"] = words
     frame.loc[0, "words"] = f"{EVIL[0]} long " * 40_000
     frame["picture"] = [[*REFUSED[:6], "a.png"][k % 7] for k in range(n_rows)]
-    for j, name in enumerate((EVIL[0], EVIL[1])):
+    for name in EVIL[:2]:
         frame[f"label:{name}"] = rng.integers(0, 2, n_rows)
     frame.loc[n_rows - 1, [c for c in frame if c.startswith("label:")]] = np.nan
     path = gallery / "table.csv"
