@@ -50,9 +50,7 @@ def check_packages(source):
             )
 
 
-def read_input(
-    source, *, data_home=None, needs_labels=True, decided=True, **options
-):
+def read_input(source, *, data_home=None, needs_labels=True, decided=True, **options):
     """Read a table from a file, the standard input, or a data set known by name.
 
     What was decided about it in a review is taken over, unless `decided` is False.

@@ -112,6 +112,7 @@ def _session(table, store, reviewer, blind, noise, seed, stack):
         noise=noise,
         seed=seed,
         trusted=settled_mask(values.shape, used),
+        n_jobs=-1,
         watch=shown_progress,
     )
     reranker = stack.enter_context(

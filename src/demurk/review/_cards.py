@@ -24,10 +24,12 @@ class CardMaker:
     ----------
     table : Table
         The table as it was read.
+    most_text : int, default=None
+        Letters of a text that a card shows; None shows all.
     """
 
-    def __init__(self, table):
-        self.table = table
+    def __init__(self, table, most_text=None):
+        self.table, self._most_text = table, most_text
         self.names = [str(name) for name in table.labels.classes]
         self._ids, self._texts, self.images = (
             table.named(role) for role in ("id", "text", "image")
@@ -89,7 +91,7 @@ class CardMaker:
             "row": row,
             "title": self.title(row),
             "texts": [
-                {"name": name, "text": cells[row]}
+                {"name": name, "text": cells[row][: self._most_text]}
                 for name, cells in self._texts.items()
                 if cells[row]
             ],

@@ -52,7 +52,9 @@ class Ranking:
         return blake2b(np.nan_to_num(self.wrong).tobytes(), digest_size=6).hexdigest()
 
 
-def rank_labels(X, labels, *, noise="auto", seed=0, trusted=None, watch=None):
+def rank_labels(
+    X, labels, *, noise="auto", seed=0, trusted=None, n_jobs=None, watch=None
+):
     """Audit labels and put the questions in order.
 
     Parameters
@@ -67,6 +69,8 @@ def rank_labels(X, labels, *, noise="auto", seed=0, trusted=None, watch=None):
         Seed of the audit.
     trusted : ndarray of bool of shape (n_rows, n_labels), default=None
         What a person has decided.
+    n_jobs : int, default=None
+        Threads; None means 1, -1 all processors.
     watch : callable, default=None
         Given the audit, a context in which it is fitted; shows progress.
 
@@ -77,7 +81,7 @@ def rank_labels(X, labels, *, noise="auto", seed=0, trusted=None, watch=None):
     """
     if labels.kind == "candidates":
         return _rank_candidates(X, labels)
-    audit = LabelAudit(noise, random_state=seed)
+    audit = LabelAudit(noise, n_jobs=n_jobs, random_state=seed)
     known = {}
     # An audit that can be told what is certain is told so.
     if trusted is not None and "trusted" in inspect.signature(audit.fit).parameters:
@@ -101,13 +105,11 @@ def _by_score(scores):
 
 def _rank_classes(audit, labels):
     rows, given = np.arange(labels.n_samples), labels.values.argmax(axis=1)
-    scores, wrong = audit.scores_, audit.wrong_proba_
-    if scores.ndim == 2:
-        scores, wrong = scores[rows, given], wrong[rows, given]
     others = np.nan_to_num(audit.label_distributions_)
     others[rows, given] = -1.0
     suggested = others.argmax(axis=1)
-    return Ranking(_by_score(scores), wrong, suggested, others[rows, suggested])
+    chance = others[rows, suggested]
+    return Ranking(_by_score(audit.scores_), audit.wrong_proba_, suggested, chance)
 
 
 def _rank_candidates(X, labels):

@@ -20,6 +20,7 @@ function cardText(text) {
 
 // What a row would have if the suggestion were accepted, or null.
 function becomes(card) {
+  if (card.after) return card.after;
   if (card.column !== null && card.column !== undefined) {
     const has = card.labels.includes(card.column);
     return has ? card.labels.filter((label) => label !== card.column)
