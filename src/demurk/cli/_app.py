@@ -349,13 +349,35 @@ def apply_command(
         Path | None,
         typer.Option("--output", "-o", help="Copy to write (IN.reviewed, beside it)."),
     ] = None,
+    export: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write decisions (.csv), or the corrected table for Label Studio "
+            "(.json) or doccano (.jsonl), instead."
+        ),
+    ] = None,
+    import_: Annotated[
+        Path | None,
+        typer.Option("--import", help="First take over decisions of such a file."),
+    ] = None,
+    reviewer: Annotated[
+        str | None, typer.Option(help="Who annotated the imported file.")
+    ] = None,
     force: Force = False,
     reading: dict | None = None,
 ) -> None:
     """Write the table with what was decided in a review, and a list of changes."""
     from demurk.cli._apply import apply_file
 
-    apply_file(source, output, force=force, **reading)
+    apply_file(
+        source,
+        output,
+        export=export,
+        import_=import_,
+        reviewer=reviewer,
+        force=force,
+        **reading,
+    )
 
 
 app.command()(bench)

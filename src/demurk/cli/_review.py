@@ -6,6 +6,7 @@
 import getpass
 import webbrowser
 from contextlib import ExitStack, closing
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -68,8 +69,9 @@ def review_file(
     image_root = Path(source).resolve().parent if image_root is None else image_root
     with ExitStack() as stack:
         store = stack.enter_context(Store(store_path(source)))
-        session = _session(table, store, reviewer, blind, noise, seed, stack)
+        # What takes time comes before the audit, so that the first card stands soon.
         world = _world(table, seed)
+        session = _session(table, store, reviewer, blind, noise, seed, stack)
         server, listener, address = stack.enter_context(
             serving(session, host=host, port=port, image_root=image_root, world=world)
         )
@@ -101,14 +103,14 @@ def _session(table, store, reviewer, blind, noise, seed, stack):
     from demurk.review._session import Session
     from demurk.review._standing import Standing, decided_labels
 
-    standing = Standing()
+    standing, keys = Standing(), row_keys(table, store)
     standing.take(store.since())
-    values, used, _, _ = decided_labels(table, row_keys(table, store), standing)
+    values, used, _, _ = decided_labels(table, keys, standing)
     if used:
         note(f"{len(used):,} decisions are here already; the review goes on.")
     ranking = rank_labels(
         table.features,
-        relabelled(table.labels, values),
+        replace(table.labels, values=(values > 0).astype(float), observed=values >= 0),
         noise=noise,
         seed=seed,
         trusted=settled_mask(values.shape, used),
@@ -125,15 +127,9 @@ def _session(table, store, reviewer, blind, noise, seed, stack):
         reviewer=reviewer or getpass.getuser(),
         blind=blind,
         seed=seed,
+        keys=keys,
         on_decision=reranker,
     )
-
-
-def relabelled(labels, values):
-    """`LabelData` with other values: 1, 0, and -1 for not observed."""
-    from dataclasses import replace
-
-    return replace(labels, values=(values > 0).astype(float), observed=values >= 0)
 
 
 def settled_mask(shape, used):

@@ -8,6 +8,8 @@ from math import sqrt
 
 import numpy as np
 
+from demurk.review._agreement import agreements
+
 __all__ = ["progress"]
 
 LAST = 20
@@ -32,6 +34,7 @@ def progress(session):
         "unlabelled": int((~session.done[session.unlabeled_questions]).sum()),
         "second": int(second.sum()),
         "disputed": sum(verdict.disputed for verdict in session.verdicts.values()),
+        "agreement": agreements(session.standing),
         "version": session.version,
     }
 

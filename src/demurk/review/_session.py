@@ -24,7 +24,7 @@ from demurk.review._store import SETTLED, Decision, shown_text
 
 __all__ = ["QUEUES", "Session"]
 
-QUEUES = ("suspects", "unlabelled", "second")
+QUEUES = ("suspects", "unlabelled", "second", "disputed")
 # Every so many cards one is drawn at random: an unbiased look at what is left.
 RANDOM_EVERY = 10
 CHUNK = 8192
@@ -47,6 +47,8 @@ class Session:
         Whether scores and reasons stay hidden.
     seed : int, default=0
         Seed of the cards that come at random.
+    keys : RowKeys, default=None
+        Names of the rows; None makes them.
     on_decision : callable, default=None
         Called after decisions, with the session; re-ranks.
     """
@@ -60,13 +62,14 @@ class Session:
         reviewer="reviewer",
         blind=False,
         seed=0,
+        keys=None,
         on_decision=None,
     ):
         self.table, self.store, self.ranking = table, store, ranking
         self.reviewer, self.blind = reviewer, blind
         self.labels = labels = table.labels
         self.questions = Questions(labels, table.form.form)
-        self.keys = row_keys(table, store)
+        self.keys = row_keys(table, store) if keys is None else keys
         self.cards = CardMaker(table)
         self.version = 0
         self._on_decision = on_decision
@@ -144,8 +147,9 @@ class Session:
 
         Parameters
         ----------
-        queue : {"suspects", "unlabelled", "second"}, default="suspects"
-            Suspects, rows without a label, or what others have settled.
+        queue : {"suspects", "unlabelled", "second", "disputed"}, default="suspects"
+            Suspects, rows without a label, what others have settled, or what
+            reviewers disagree about.
         chosen : Filter, default=None
             Which of them.
         after : int, default=None
@@ -180,7 +184,14 @@ class Session:
         return self.unlabeled * self.questions.width
 
     def _queue(self, queue):
-        return self.unlabeled_questions if queue == "unlabelled" else self.ranking.order
+        if queue == "unlabelled":
+            return self.unlabeled_questions
+        if queue == "second":
+            return np.flatnonzero(self.settled & ~self.own)
+        if queue == "disputed":
+            known = self.verdicts.items()
+            return np.array([q for q, v in known if v.disputed], dtype=np.intp)
+        return self.ranking.order
 
     def _first_open(self, order, queue, chosen, start):
         rows = self.rows.passing(chosen)
@@ -192,8 +203,8 @@ class Session:
         return None
 
     def _open(self, questions, queue):
-        if queue == "second":
-            return self.settled[questions] & ~self.own[questions]
+        if queue in ("second", "disputed"):
+            return np.ones(len(questions), dtype=bool)
         return ~self.done[questions]
 
     def _draw(self):

@@ -320,9 +320,15 @@ function showState(known) {
     ...fact("found", `${number(known.found)} errors in ${number(known.decided)} decisions`),
     ...fact("left", `${number(low)} to ${number(high)} errors expected`),
     ...fact("last 20", of ? `${hits} of ${of} were errors` : "none yet"),
-    ...(known.disputed ? fact("disputed", `${number(known.disputed)} disagreements`) : [])),
+    ...known.agreement.flatMap(agreed).flatMap(([term, text]) => fact(term, text))),
   curve(known.curve));
   queueButtons(known);
+}
+
+// Two reviewers: how far they agree beyond chance.
+function agreed({ reviewers, both, kappa, low, high }) {
+  const interval = kappa === null ? "" : `, kappa ${kappa} (${low} to ${high})`;
+  return [[reviewers.join(", "), `both settled ${number(both)}${interval}`]];
 }
 
 function curve(points) {
@@ -339,15 +345,16 @@ function curve(points) {
   return svg;
 }
 
-const QUEUES = [["suspects", "Suspects"], ["unlabelled", "Unlabelled"], ["second", "Second opinion"]];
+const QUEUES = [["suspects", "Suspects"], ["unlabelled", "Unlabelled"], ["second", "Second opinion"],
+  ["disputed", "Disagreements"]];
 
 function queueButtons(known) {
-  const count = { suspects: "", unlabelled: ` ${number(known.unlabelled)}`, second: ` ${number(known.second)}` };
+  const count = (key) => (key === "suspects" ? "" : ` ${number(known[key])}`);
   state.queues = QUEUES.filter(([key]) => key === "suspects" || known[key] || key === state.queue);
   $("queues").replaceChildren(...state.queues.map(([key, word]) => element("button", {
     type: "button", "data-key": key, "aria-pressed": String(key === state.queue),
     onclick: () => alone(() => setQueue(key)),
-  }, word + count[key])));
+  }, word + count(key))));
 }
 
 async function setQueue(queue) {
