@@ -290,4 +290,94 @@ def clean(
     )
 
 
+@app.command()
+@reads_table
+def review(
+    source: Source,
+    reviewer: Annotated[
+        str | None, typer.Option(help="Who decides (the name of the account).")
+    ] = None,
+    blind: Annotated[
+        bool, typer.Option("--blind", help="Hide scores and reasons.")
+    ] = False,
+    noise: Annotated[
+        str,
+        typer.Option(
+            help="What may be wrong: auto, symmetric, extra, missing or none."
+        ),
+    ] = "auto",
+    seed: Annotated[int, typer.Option(help="Seed of the audit.")] = 0,
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="Port; a free one if 0.")
+    ] = 0,
+    allow_remote: Annotated[
+        bool,
+        typer.Option("--allow-remote", help="Let others reach --host, with the link."),
+    ] = False,
+    image_root: Annotated[
+        Path | None, typer.Option(help="Folder of the pictures (that of the table).")
+    ] = None,
+    show: Annotated[
+        bool, typer.Option("--open/--no-open", help="Open the browser.")
+    ] = True,
+    reading: dict | None = None,
+) -> None:
+    """Decide about suspect labels in the browser, key by key."""
+    from demurk.cli._review import review_file
+
+    review_file(
+        source,
+        reviewer=reviewer,
+        blind=blind,
+        noise=noise,
+        seed=seed,
+        host=host,
+        port=port,
+        allow_remote=allow_remote,
+        image_root=image_root,
+        show=show,
+        **reading,
+    )
+
+
+@app.command("apply")
+@reads_table
+def apply_command(
+    source: Source,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Copy to write (IN.reviewed, beside it)."),
+    ] = None,
+    export: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write decisions (.csv), or the corrected table for Label Studio "
+            "(.json) or doccano (.jsonl), instead."
+        ),
+    ] = None,
+    import_: Annotated[
+        Path | None,
+        typer.Option("--import", help="First take over decisions of such a file."),
+    ] = None,
+    reviewer: Annotated[
+        str | None, typer.Option(help="Who annotated the imported file.")
+    ] = None,
+    force: Force = False,
+    reading: dict | None = None,
+) -> None:
+    """Write the table with what was decided in a review, and a list of changes."""
+    from demurk.cli._apply import apply_file
+
+    apply_file(
+        source,
+        output,
+        export=export,
+        import_=import_,
+        reviewer=reviewer,
+        force=force,
+        **reading,
+    )
+
+
 app.command()(bench)

@@ -10,6 +10,7 @@ import pandas as pd
 
 from demurk.audit._suspects import LISTS
 from demurk.cli._input import samples_of
+from demurk.review._cards import CardMaker
 from demurk.viz import embedding_page
 
 __all__ = [
@@ -24,6 +25,8 @@ FEW_SAMPLES = 300
 # What the page has room for.
 SHOWN_SUSPECTS = 100
 SHOWN_LABELS = 30
+SHOWN_CARDS = 500
+CARD_TEXT = 2000
 RATES = ("extra", "missing")
 EVIDENCE = {"extra": "extra labels", "none": "no noise"}
 
@@ -144,7 +147,7 @@ STYLE = """
 .report .verdict { font-size: 16px; font-weight: 600; }
 .report .list { max-height: 70vh; overflow: auto; }
 .report table { border-collapse: collapse; }
-.report th { position: sticky; top: 0; background: #fff; color: var(--soft);
+.report th { position: sticky; top: 0; background: var(--paper); color: var(--soft);
   font-size: 13px; font-weight: 600; text-align: left; white-space: nowrap; }
 .report th, .report td { padding: 5px 18px 5px 0; vertical-align: top; }
 .report td { border-top: 1px solid var(--line); overflow-wrap: anywhere; }
@@ -157,23 +160,15 @@ STYLE = """
 .report .bar i { display: block; height: 100%; border-radius: 3px; }
 .report .wrong i { background: var(--taken); }
 .report .absent i { background: var(--added); }
-.report .find { padding: 0; border: 0; background: none; color: var(--accent);
-  text-align: left; text-decoration: underline; }
+.report .find { color: var(--accent); }
 """
-# The page opens with the suspects marked; a click in a list finds one on the map.
+# The page opens with the suspects marked; links in the lists find one on the map.
 SCRIPT = """
 new MutationObserver((_, observer) => {
   observer.disconnect();
   if (document.querySelector(".find"))
     document.querySelector("#by [data-key=change]").click();
 }).observe(document.documentElement, { attributeFilter: ["data-ready"] });
-document.querySelector(".report").addEventListener("click", (event) => {
-  const { map } = window.demurk, i = event.target.dataset.sample;
-  if (i === undefined) return;
-  document.getElementById("clear").click();
-  map.plot.js_event_callbacks.get("tap")[0]({ x: map.x[i], y: map.y[i] });
-  scrollTo(0, 0);
-});
 """
 # What differs is suspect here and not always corrected.
 WORDS = {
@@ -202,7 +197,35 @@ def audit_page(read, found, maps, facts):
         title=f"{facts['data']}: label audit",
         report=_report(read.source.path, found, facts),
         words=WORDS,
+        cards=_cards(read, found, given),
     )
+
+
+def _cards(table, found, given):
+    """The cards of the listed rows, the most suspect first."""
+    maker, labels = CardMaker(table, most_text=CARD_TEXT), table.labels
+    lines = found.suspects.groupby("row", sort=False)
+    columns = {name: j for j, name in enumerate(labels.classes.tolist())}
+    value = "wrong_proba" if found.estimated else None
+    after = np.where(found.listed, 1 - given, given)
+    cards = {}
+    for number, own in list(lines)[:SHOWN_CARDS]:
+        row = int(number) - 1
+        near = maker.near(row, labels.labeled)
+        reasons = [
+            {
+                "sentence": f"{line['label']}: {line['reason']}",
+                "wrong": None if value is None else float(line[value]),
+            }
+            for line in own.to_dict("records")
+        ]
+        cards[row] = maker.card(row, given, near) | {
+            "column": columns[own["label"].iloc[0]],
+            "after": np.flatnonzero(after[row] > 0).tolist(),
+            "labeled": True,
+            "reasons": reasons,
+        }
+    return cards
 
 
 def _report(source, found, facts):
@@ -319,8 +342,8 @@ def _list(found, name):
         sample = f"row {row['row']}" + (f" · {row['sample']}" if named else "")
         lines.append(
             f'<tr><td class="number">{row[value]:.2f}</td>'
-            f'<td class="name"><button type="button" class="find" data-sample='
-            f'"{row["row"] - 1}">{html.escape(str(sample))}</button></td>'
+            f'<td class="name"><a class="find" href="#sample-{row["row"] - 1}">'
+            f"{html.escape(str(sample))}</a></td>"
             f'<td class="name">{html.escape(str(row["label"]))}</td>'
             f"<td>{'yes' if row['corrected'] else 'no'}</td>"
             f'<td class="why">{html.escape(row["reason"])}</td></tr>'

@@ -14,6 +14,8 @@ from demurk.datasets._table import table_from_bunch
 from demurk.datasets._table_form import NoLabelsError
 from demurk.datasets._table_read import is_table
 from demurk.labels import LabelData
+from demurk.review._apply import apply_decisions
+from demurk.review._store import Store, store_path
 
 __all__ = ["labels_for", "names_of", "read_input", "row_names", "samples_of", "tell"]
 
@@ -48,15 +50,18 @@ def check_packages(source):
             )
 
 
-def read_input(source, *, data_home=None, needs_labels=True, **options):
-    """Read a table from a file, the standard input, or a data set known by name."""
+def read_input(source, *, data_home=None, needs_labels=True, decided=True, **options):
+    """Read a table from a file, the standard input, or a data set known by name.
+
+    What was decided about it in a review is taken over, unless `decided` is False.
+    """
     table = _read(str(source), data_home, options)
     if needs_labels and table.labels is None:
         raise NoLabelsError(
             f"{source} has no label column: name it with --labels, --class, --tags or "
             "--candidates."
         )
-    return table
+    return _with_decisions(table) if decided else table
 
 
 def _read(source, data_home, options):
@@ -70,6 +75,19 @@ def _read(source, data_home, options):
         )
     _refuse_columns(source, options)
     return table_from_bunch(load_dataset(source, data_home=data_home))
+
+
+def _with_decisions(table):
+    """The table after its review, if there was one."""
+    path = store_path(table.source.path)
+    reviewed = Path(table.source.path).is_file() and path.is_file()
+    if table.labels is None or not reviewed:
+        return table
+    with Store(path) as store:
+        made = apply_decisions(table, store)
+    if made.changes:
+        note(f"With the decisions of {path}: {made.sentence}")
+    return made.table
 
 
 def _reading(source, options):

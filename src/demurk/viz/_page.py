@@ -22,7 +22,7 @@ from demurk.viz._packing import (
 )
 from demurk.viz._static import EXTRA, NO_LABEL, PALETTE, SHAPES
 
-__all__ = ["embedding_page", "save_page"]
+__all__ = ["embedding_page", "page_data", "plot_item", "save_page"]
 
 # What the page calls samples whose given labels differ from the cleaned ones.
 WORDS = {
@@ -53,6 +53,7 @@ def embedding_page(
     title=None,
     report=None,
     words=None,
+    cards=None,
 ):
     """Make an interactive page of one or several maps of the same samples.
 
@@ -84,6 +85,9 @@ def embedding_page(
     words : dict of str to str, default=None
         Other words for what differs between `labels` and `cleaned`. Keys are "heading",
         "search", "list", "only", "count", "changed", "kept", "change" and "after".
+    cards : dict of int to dict, default=None
+        For some samples, what :mod:`demurk.review` shows of them: reasons, features
+        and nearest samples.
 
     Returns
     -------
@@ -118,12 +122,20 @@ def embedding_page(
     >>> page[:15], "https://" in page.partition("</head>")[0]
     ('<!DOCTYPE html>', False)
     """
+    data = page_data(embeddings, labels, cleaned, names, samples, scores, cards)
+    data["words"] = _words(words)
+    return _fill_template(title or "Map of samples", data, report)
+
+
+def page_data(
+    embeddings, labels, cleaned=None, names=None, samples=None, scores=None, cards=None
+):
+    """What the scripts of a page unpack; see :func:`embedding_page`."""
     maps = align_embeddings(read_embeddings(embeddings))
     n_samples = len(next(iter(maps.values())))
     read = read_page_labels(labels, cleaned, names, n_samples)
     caption, stops = _stops(list(maps))
-    words = _words(words)
-    data = {
+    return {
         "n": n_samples,
         "names": read.names,
         "caption": caption,
@@ -134,11 +146,16 @@ def embedding_page(
         "cleaned": _unless(read.cleaned is None, read.cleaned),
         "texts": _texts(samples, n_samples),
         "scores": _scores(scores, n_samples),
+        "cards": None if cards is None else zipped(cards),
         "colors": COLORS,
         "shapes": SHAPES,
-        "words": words,
     }
-    return _fill_template(title or "Map of samples", data, report, n_samples)
+
+
+def plot_item(n_samples):
+    """The empty plot that `map.js` fills, ready for JSON."""
+    embed = import_optional("bokeh.embed", "viz")
+    return embed.json_item(_figure(n_samples), "plot")
 
 
 def save_page(path, embeddings, labels, *, force=False, **options):
@@ -246,6 +263,9 @@ def _figure(n_samples):
         toolbar_location="right",
         min_border=0,
         outline_line_color=None,
+        # The page's own paper shows through, light or dark.
+        background_fill_color=None,
+        border_fill_color=None,
         name="map",
     )
     plot.toolbar.logo = None
@@ -272,9 +292,8 @@ def _figure(n_samples):
     return plot
 
 
-def _fill_template(title, data, report, n_samples):
+def _fill_template(title, data, report):
     """Put style, scripts and data into the page."""
-    embed = import_optional("bokeh.embed", "viz")
     resources = import_optional("bokeh.resources", "viz")
     library = resources.Resources(mode="inline", components=["bokeh", "bokeh-gl"])
     web = files("demurk.viz") / "web"
@@ -282,11 +301,11 @@ def _fill_template(title, data, report, n_samples):
         "title": html.escape(title),
         "style": (web / "page.css").read_text("utf-8"),
         "library": "\n".join(f"<script>{text}</script>" for text in library.js_raw),
-        "plot": _json(embed.json_item(_figure(n_samples), "plot")),
+        "plot": _json(plot_item(data["n"])),
         "data": _json(data),
         "script": "\n".join(
             (web / name).read_text("utf-8")
-            for name in ("samples.js", "map.js", "list.js", "page.js")
+            for name in ("samples.js", "map.js", "list.js", "card.js", "page.js")
         ),
         "report": f'<section class="report">{report}</section>' if report else "",
         **{key: html.escape(word) for key, word in data["words"].items()},

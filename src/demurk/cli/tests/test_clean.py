@@ -442,14 +442,33 @@ def test_page_in_a_browser_without_network(audited):
             shown = audited.suspects[audited.suspects["list"] == name]
             assert len(table.text.splitlines()) >= len(shown)
             assert shown["reason"].iloc[0] in table.text
-        button = browser.find(".report .find")[1]
-        browser.driver.execute_script("arguments[0].click()", button)
-        assert browser.run("demurk.state.selected") == audited.suspects["row"][1] - 1
-        assert audited.suspects["sample"][1] in browser.find("#card")[0].text
+        line = audited.suspects.iloc[1]
+        link = browser.find(".report a.find")[1]
+        assert link.get_attribute("href").endswith(f"#sample-{line['row'] - 1}")
+        browser.driver.execute_script("arguments[0].click()", link)
+        browser.wait(f"demurk.state.selected === {line['row'] - 1}")
+        card = browser.find("#card")[0].text
+        assert line["sample"] in card and line["reason"] in card
+        assert f"P(wrong) {line['wrong_proba']:.2f}" in card
+        assert len(browser.find("#card .neighbors li")) == 5
         assert browser.find("#marker")[0].is_displayed()
         assert browser.run("scrollY") == 0
         for width in (1366, 620):
             browser.driver.set_window_size(width, 800)
             assert browser.run("document.body.scrollWidth <= innerWidth")
+        # On a small screen the card is in sight wherever one tapped.
+        other = browser.find(".report a.find")[0]
+        browser.click("#close")
+        scroll = "arguments[0].scrollIntoView({block: 'center'})"
+        browser.driver.execute_script(scroll, other)
+        other.click()
+        browser.wait(f"demurk.state.selected === {audited.suspects['row'][0] - 1}")
+        box = browser.run("document.getElementById('card').getBoundingClientRect()")
+        assert 0 <= box["top"] and box["bottom"] <= browser.run("innerHeight")
+        # Other rows of the card are links, too.
+        browser.driver.execute_script(
+            "arguments[0].click()", browser.find(".neighbors button")[0]
+        )
+        browser.wait(f"demurk.state.selected !== {audited.suspects['row'][0] - 1}")
         assert browser.requests() == [(audited.out / "audit.html").as_uri()]
         assert browser.errors() == []

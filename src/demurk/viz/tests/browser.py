@@ -22,13 +22,13 @@ OPTIONS = (
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
-    "--host-resolver-rules=MAP * ~NOTFOUND",
 )
+NOWHERE = "--host-resolver-rules=MAP * ~NOTFOUND"
 SOFTWARE_WEBGL = ("--use-angle=swiftshader", "--enable-unsafe-swiftshader")
 
 
 @contextmanager
-def open_browser(*, webgl=True, size=(1366, 768)):
+def open_browser(*, webgl=True, size=(1366, 768), loopback=False, dark=False):
     """Start Chromium; skip the test where it or its driver is not installed.
 
     Parameters
@@ -37,6 +37,10 @@ def open_browser(*, webgl=True, size=(1366, 768)):
         Whether pages can use WebGL, computed by the processor.
     size : tuple of int, default=(1366, 768)
         Width and height of the window.
+    loopback : bool, default=False
+        Whether this machine's own address, and no other, can be reached.
+    dark : bool, default=False
+        Whether the user prefers dark pages.
 
     Yields
     ------
@@ -55,6 +59,7 @@ def open_browser(*, webgl=True, size=(1366, 768)):
         options.binary_location = chromium
         for option in (*OPTIONS, *(SOFTWARE_WEBGL if webgl else ["--disable-3d-apis"])):
             options.add_argument(option)
+        options.add_argument(NOWHERE + ", EXCLUDE 127.0.0.1" * loopback)
         options.add_argument(f"--window-size={size[0]},{size[1]}")
         options.add_argument(f"--user-data-dir={profile}")
         logs = {"performance": "ALL", "browser": "ALL"}
@@ -62,15 +67,9 @@ def open_browser(*, webgl=True, size=(1366, 768)):
         driver = webdriver.Chrome(options=options, service=Service(driver_path))
         try:
             driver.execute_cdp_cmd("Network.enable", {})
-            driver.execute_cdp_cmd(
-                "Network.emulateNetworkConditions",
-                {
-                    "offline": True,
-                    "latency": 0,
-                    "downloadThroughput": 0,
-                    "uploadThroughput": 0,
-                },
-            )
+            if not loopback:
+                _cut(driver)
+            _prefer(driver, "dark" if dark else "light")
             browser = Browser(driver)
             # Chromium's own first page is no business of ours.
             driver.get("about:blank")
@@ -78,6 +77,19 @@ def open_browser(*, webgl=True, size=(1366, 768)):
             yield browser
         finally:
             driver.quit()
+
+
+def _cut(driver):
+    """Take the network away."""
+    speed = {"latency": 0, "downloadThroughput": 0, "uploadThroughput": 0}
+    driver.execute_cdp_cmd(
+        "Network.emulateNetworkConditions", {"offline": True, **speed}
+    )
+
+
+def _prefer(driver, scheme):
+    feature = {"name": "prefers-color-scheme", "value": scheme}
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
 
 
 class Browser:
@@ -93,9 +105,12 @@ class Browser:
         self.driver = driver
 
     def open(self, path):
-        """Open a page and return the seconds until it says that it is ready."""
+        """Open a file or a local address; give the seconds until it is ready."""
         begun = time.perf_counter()
-        self.driver.get(Path(path).resolve().as_uri())
+        address = str(path)
+        if not address.startswith("http://127.0.0.1:"):
+            address = Path(path).resolve().as_uri()
+        self.driver.get(address)
         self.wait("document.documentElement.dataset.ready")
         return time.perf_counter() - begun
 

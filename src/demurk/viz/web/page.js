@@ -13,6 +13,8 @@ const CHANGED = { shape: 1, fill: 5, line: NO_RING };
 const NOTHING = { shape: 0, fill: NO_LABEL, line: NO_RING };
 const MOST_ROWS = 200;
 
+const cards = packed.cards
+  ? JSON.parse(new TextDecoder().decode(await unzip(packed.cards))) : {};
 const samples = await readSamples(packed);
 const { names, n } = samples;
 const map = await PointMap.create(plotItem, samples, packed.shapes);
@@ -35,6 +37,9 @@ function lookOf(k) {
 const swatchOf = ({ shape, fill }) =>
   swatch(packed.shapes[shape], packed.colors[fill]);
 
+// -1 for a sample without a label, -2 for one that is not labelled, else 0.
+const bare = (i) => (state.labels.first[i] >= 0 ? 0 : samples.unlabeled[i] ? -2 : -1);
+
 // The rows of the left panel for each way to colour. `of(i, key)` says whether sample
 // i belongs to a row, `look(i)` how it is drawn.
 const GROUPINGS = {
@@ -43,12 +48,15 @@ const GROUPINGS = {
       const rows = names.map((name, label) => ({
         key: label, name, count: state.labels.counts[label], look: lookOf(label),
       }));
-      const bare = state.labels.first.reduce((sum, label) => sum + (label < 0), 0);
-      if (bare) rows.push({ key: -1, name: "no label", count: bare, look: NOTHING });
+      // Nobody has looked at an unlabelled sample; one without a label has none.
+      for (const [key, name] of [[-1, "no label"], [-2, "not labelled"]]) {
+        let count = 0;
+        for (let i = 0; i < n; i++) count += bare(i) === key;
+        if (count) rows.push({ key, name, count, look: NOTHING });
+      }
       return rows;
     },
-    of: (i, key) =>
-      key < 0 ? state.labels.first[i] < 0 : state.labels.has(i, key),
+    of: (i, key) => (key < 0 ? bare(i) === key : state.labels.has(i, key)),
     look(i) {
       const first = state.labels.first[i], second = state.labels.second[i];
       if (first < 0) return NOTHING;
@@ -177,6 +185,22 @@ function describe(i) {
   ];
 }
 
+// The card of a suspect says why; any other sample has its labels only.
+const view = new CardView({
+  pill: (label, kind) => pills([label], kind)[0],
+  picture: () => null,
+  find: (i) => { location.hash = `sample-${i}`; },
+});
+
+// An address ending in #sample-3 opens the card of sample 3.
+function followLink() {
+  const [, i] = /^#sample-(\d+)$/.exec(location.hash) ?? [];
+  if (i === undefined || Number(i) >= n) return;
+  if (!isVisible(Number(i))) $("clear").click();
+  select(Number(i));
+  if (innerWidth > 900) scrollTo(0, 0);
+}
+
 // The list of changes.
 const list = new LongList($("changes"), 46, (row, i) => {
   const { taken, added } = samples.changes(i);
@@ -209,7 +233,8 @@ function select(i) {
   state.selected = i;
   $("card").hidden = i === null;
   if (i !== null) {
-    $("card-body").replaceChildren(...describe(i));
+    $("card-body").replaceChildren(...(cards[i] ? view.show(cards[i]) : describe(i)));
+    $("card").scrollTop = 0;
     map.reveal(i);
   }
   list.mark(i);
@@ -325,11 +350,17 @@ function setUp() {
   map.listen(hover, (i) => select(i));
   map.onmove = follow;
   new ResizeObserver(() => requestAnimationFrame(follow)).observe($("plot"));
+  addEventListener("hashchange", followLink);
+  // The same link may be chosen twice.
+  document.addEventListener("click", ({ target }) => {
+    if (target.hash && target.hash === location.hash) followLink();
+  });
   again();
 }
 
 setUp();
 await map.painted(map.drawn, 2);
+followLink();
 document.documentElement.dataset.ready = "yes";
 // For scripts that drive the page.
 window.demurk = { map, samples, state };

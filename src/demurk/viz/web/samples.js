@@ -95,11 +95,17 @@ async function readSamples(packed) {
       }
     }
   }
+  const unlabeled = new Uint8Array(n);
+  if (observed) {
+    for (let i = 0; i < n; i++) {
+      unlabeled[i] = observed.subarray(i * width, (i + 1) * width).every((b) => b === 0);
+    }
+  }
   const isObserved = (i, label) =>
     !observed || (observed[i * width + (label >> 3)] >> (label & 7)) & 1;
 
   return {
-    n, names, maps, given, cleaned, changed, scores,
+    n, names, maps, given, cleaned, changed, scores, unlabeled,
     text: (i) => (texts ? texts[i] : `Sample ${i}`),
     // How many labels of sample i nobody has looked at.
     missing(i) {

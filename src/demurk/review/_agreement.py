@@ -1,0 +1,81 @@
+"""How far two reviewers agree beyond chance."""
+
+# Authors: The demurk developers
+# SPDX-License-Identifier: BSD-3-Clause
+
+from collections import defaultdict
+from itertools import combinations
+
+import numpy as np
+
+from demurk.review._store import SETTLED
+
+__all__ = ["agreements", "cohen_kappa"]
+
+Z95 = 1.96
+
+
+def cohen_kappa(first, second):
+    """Cohen's kappa of two raters, with a 95 % interval.
+
+    Parameters
+    ----------
+    first, second : sequence of str
+        What each says about the same things.
+
+    Returns
+    -------
+    kappa, low, high : float
+        Agreement beyond chance, 1 at most; NaN where chance explains everything.
+
+    Notes
+    -----
+    The large-sample variance of Fleiss, Cohen and Everitt (1969).
+    """
+    names, codes = np.unique([*first, *second], return_inverse=True)
+    n = len(first)
+    table = np.zeros((len(names), len(names)))
+    np.add.at(table, (codes[:n], codes[n:]), 1 / max(n, 1))
+    rows, columns = table.sum(axis=1), table.sum(axis=0)
+    by_chance = rows @ columns
+    if n == 0 or by_chance >= 1:
+        return np.nan, np.nan, np.nan
+    kappa = (np.trace(table) - by_chance) / (1 - by_chance)
+    rest = 1 - kappa
+    agreed = np.diag(table) @ (1 - (rows + columns) * rest) ** 2
+    apart = table * (columns[:, None] + rows[None, :]) ** 2
+    disagreed = rest**2 * (apart.sum() - np.trace(apart))
+    variance = agreed + disagreed - (kappa - by_chance * rest) ** 2
+    error = np.sqrt(max(variance, 0.0) / n) / (1 - by_chance)
+    return kappa, max(-1.0, kappa - Z95 * error), min(1.0, kappa + Z95 * error)
+
+
+def agreements(standing):
+    """Kappa of every two reviewers who settled the same things.
+
+    Parameters
+    ----------
+    standing : Standing
+        The decisions.
+
+    Returns
+    -------
+    found : list of dict
+        "reviewers", "both" (how many things both settled), "kappa", "low", "high".
+    """
+    said = defaultdict(lambda: ([], []))
+    for place in standing.places():
+        own = standing.of(place)
+        settled = {name: d for name, d in own.items() if d.action in SETTLED}
+        for pair in combinations(sorted(settled), 2):
+            for mine, name in zip(said[pair], pair):
+                mine.append(settled[name].decided)
+    found = []
+    for pair, (first, second) in sorted(said.items()):
+        kappa, low, high = cohen_kappa(first, second)
+        known = {"reviewers": list(pair), "both": len(first)}
+        values = {"kappa": kappa, "low": low, "high": high}
+        found.append(
+            known | {k: None if np.isnan(v) else round(v, 3) for k, v in values.items()}
+        )
+    return found

@@ -1,0 +1,117 @@
+"""A table with what was decided about it, and what changed by whom."""
+
+# Authors: The demurk developers
+# SPDX-License-Identifier: BSD-3-Clause
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from demurk.review._keys import row_keys
+from demurk.review._standing import Standing, decided_labels
+
+__all__ = ["Applied", "apply_decisions"]
+
+
+@dataclass(frozen=True, eq=False)
+class Applied:
+    """What became of the decisions.
+
+    Attributes
+    ----------
+    table : Table
+        The table with the decided labels.
+    changes : list of tuple
+        Row (from 1), key, label, given, decided, reviewers, time, notes, and what
+        became of it: "changed", "kept", "disputed" or "row has changed".
+    used : list of (row, column or None, Verdict)
+        Decisions in force.
+    """
+
+    table: Any
+    changes: list
+    used: list
+
+    @property
+    def sentence(self):
+        """The outcome in words."""
+        count = dict.fromkeys(("changed", "kept", "disputed", "row has changed"), 0)
+        for line in self.changes:
+            count[line[-1]] += 1
+        text = f"{count['changed']:,} labels changed, {count['kept']:,} kept"
+        if count["disputed"]:
+            text += f", {count['disputed']:,} left as they were, for reviewers disagree"
+        if count["row has changed"]:
+            text += (
+                f", {count['row has changed']:,} decisions left out, for their row has "
+                "gone or has changed"
+            )
+        return f"{text}."
+
+
+def apply_decisions(table, store):
+    """Put all decisions into a table.
+
+    Parameters
+    ----------
+    table : Table
+        The table as it is now.
+    store : Store
+        Its decisions.
+
+    Returns
+    -------
+    Applied
+        The new table, and what changed.
+    """
+    decisions = store.since()
+    standing = Standing()
+    standing.take(decisions)
+    keys = row_keys(table, store)
+    values, used, disputed, lost = decided_labels(table, keys, standing)
+    notes = _notes(decisions)
+    changes = []
+    for row, _, verdict in used:
+        first = verdict.settled[0]
+        what = "changed" if _differs(first) else "kept"
+        changes.append((row + 1, *_line(verdict, notes), what))
+    for what, verdicts in (("disputed", disputed), ("row has changed", lost)):
+        changes += [("", *_line(verdict, notes), what) for verdict in verdicts]
+    return Applied(table.with_labels(_new_labels(table, values)), changes, used)
+
+
+def _differs(decision):
+    return set(decision.given.split("|")) != set(decision.decided.split("|"))
+
+
+def _notes(decisions):
+    """Remarks by place."""
+    undone = {d.batch for d in decisions if d.action == "undo"}
+    notes = {}
+    for d in decisions:
+        if d.note and d.batch not in undone:
+            notes.setdefault((d.key, d.label), []).append(d.note)
+    return notes
+
+
+def _line(verdict, notes):
+    settled = sorted(verdict.settled, key=lambda d: d.id)
+    first, last = settled[0], settled[-1]
+    return (
+        first.key,
+        first.label,
+        last.given,
+        " / ".join(dict.fromkeys(d.decided for d in settled)),
+        ", ".join(d.reviewer for d in settled),
+        last.time,
+        " / ".join(notes.get((first.key, first.label), ())),
+    )
+
+
+def _new_labels(table, values):
+    """As `Table.with_labels` takes them."""
+    if not table.labels.single or table.form.form == "candidates":
+        return values
+    classes = table.labels.classes.astype(object)
+    return np.where((values > 0).any(axis=1), classes[values.argmax(axis=1)], None)

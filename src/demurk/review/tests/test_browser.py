@@ -1,0 +1,200 @@
+"""The whole review in a real Chromium, by keys alone and by clicks alone."""
+
+# Authors: The demurk developers
+# SPDX-License-Identifier: BSD-3-Clause
+
+import pandas as pd
+import pytest
+
+from demurk.cli import main
+from demurk.review.tests.cases import (
+    NAMES,
+    emotions_file,
+    flowers_file,
+    open_session,
+)
+from demurk.review.tests.hands import Clicks, Keys
+from demurk.review.tests.live import live
+from demurk.viz.tests.browser import open_browser
+
+pytest.importorskip("uvicorn")
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with open_browser(webgl=False, size=(1280, 800), loopback=True) as browser:
+        yield browser
+
+
+def begin(browser, address):
+    browser.requests()
+    browser.open(address)
+    browser.wait("document.documentElement.dataset.mapped")
+
+
+def end(browser, address):
+    """Nothing went wrong, and nothing was asked for elsewhere."""
+    assert browser.errors() == []
+    home = address.partition("?")[0]
+    asked = browser.requests()
+    assert asked and all(url.startswith(home) for url in asked)
+
+
+def applied(path, *options):
+    """The cells of the table before and after `demurk apply`, and the changes."""
+    assert main(["apply", str(path), *options]) == 0
+    stem = path.name.removesuffix(".csv")
+    before, after, changes = (
+        pd.read_csv(path.with_name(name), dtype=str, keep_default_na=False)
+        for name in (path.name, f"{stem}.reviewed.csv", f"{stem}.changes.csv")
+    )
+    return before, after, changes
+
+
+@pytest.mark.parametrize("kind", [Keys, Clicks])
+def test_a_review_of_several_labels(browser, tmp_path, kind):
+    path, wrong = emotions_file(tmp_path)
+    session = open_session(path, wrong, reviewer="anna")
+    expected = {}  # row and label: what the written table must say
+
+    def settle(card, value):
+        expected[card["row"], card["column"]] = value
+
+    with live(session) as address:
+        begin(browser, address)
+        hand = kind(browser)
+        hand.picture("card")
+        # Read the card, accept, keep.
+        first = hand.card
+        name = NAMES[first["column"]]
+        assert f"'{name}'; of its 10 nearest rows" in hand.text
+        assert "P(wrong) 0.90" in hand.text and first["title"] in hand.text
+        assert len(browser.find("#card .neighbors li")) == 5
+        hand.do("a")
+        settle(first, 1 - (first["column"] in first["labels"]))
+        second = hand.card
+        assert second["question"] != first["question"]
+        hand.do("k")
+        # Another label of the same row; the card stays.
+        third = hand.card
+        other = (third["column"] + 1) % 3
+        hand.choose(other)
+        assert hand.card["question"] == third["question"]
+        assert (other in hand.card["labels"]) != (other in third["labels"])
+        expected[third["row"], other] = 1 - (other in third["labels"])
+        # Skip; a note; back and forth.
+        hand.do("s")
+        fourth = hand.card
+        assert fourth["question"] != third["question"]
+        hand.do("n")
+        assert hand.opened() == f"Note on {fourth['title']}"
+        hand.write("sounds odd")
+        assert hand.said == "Note saved."
+        hand.do("ArrowLeft")
+        assert hand.card["question"] == third["question"]
+        # Three undos take back the note, the skip and the other label.
+        for _ in range(3):
+            hand.do("z")
+        assert hand.said == "Taken back."
+        assert hand.card["question"] == third["question"]
+        assert hand.card["labels"] == third["labels"]
+        del expected[third["row"], other]
+        hand.do("a")
+        settle(third, 1 - (third["column"] in third["labels"]))
+        # Filter, then all of it at once, and back.
+        hand.pick_label("sad")
+        assert NAMES[hand.card["column"]] == "sad"
+        listed = browser.run("demurk.state.items")
+        assert {item["label"] for item in listed} == {"sad"}
+        hand.do("A")
+        assert hand.opened() == f"Accept all {len(listed)}?"
+        hand.picture("all")
+        hand.yes()
+        assert hand.said.startswith(f"Accepted {len(listed)} at once")
+        assert browser.run("demurk.state.items.length") == 0
+        hand.do("z")
+        assert browser.run("demurk.state.items") == listed
+        hand.do("c")
+        # A lasso on the map.
+        hand.lasso()
+        inside = browser.run("demurk.state.items")
+        assert 0 < len(inside) < session.ranking.n_listed - 2
+        hand.picture("lasso")
+        hand.do("K")
+        hand.yes()
+        assert hand.said.startswith(f"Kept {len(inside)} at once")
+        hand.do("z")
+        hand.do("c")
+        # Search.
+        hand.search("song 42")
+        assert hand.card["title"] == "song 42"
+        hand.do("c")
+        # A row without labels.
+        hand.queue("unlabelled")
+        bare = hand.card
+        assert bare["labeled"] is False and "Not labelled yet" in hand.text
+        hand.choose(0)
+        hand.choose(2)
+        hand.do("a")
+        expected |= {(bare["row"], j): value for j, value in enumerate((1, 0, 1))}
+        assert hand.card["row"] != bare["row"]
+        hand.do("f")
+        assert hand.opened() == "All decisions are saved"
+        assert f"demurk apply {path}" in browser.find("#ask-body")[0].text
+        hand.close()
+        hand.do("?")
+        assert hand.opened() == "Keys"
+        hand.close()
+        end(browser, address)
+    session.store.close()
+
+    before, after, changes = applied(path)
+    differs = {
+        (row, j): int(after.loc[row, f"label:{name}"])
+        for j, name in enumerate(NAMES)
+        for row in range(len(before))
+        if before.loc[row, f"label:{name}"] != after.loc[row, f"label:{name}"]
+    }
+    assert differs == expected
+    cells = [column for column in before if not column.startswith("label:")]
+    assert before[cells].equals(after[cells])
+    assert (changes["what"] == "changed").sum() == len(expected)
+    assert (changes["what"] == "kept").sum() == 1
+    assert set(changes["reviewer"]) == {"anna"}
+
+
+@pytest.mark.parametrize("kind", [Keys, Clicks])
+def test_a_review_of_one_class(browser, tmp_path, kind):
+    path, truth = flowers_file(tmp_path)
+    session = open_session(path, truth, reading={"class_": "species"})
+    names, expected = session.questions.names, {}
+    with live(session) as address:
+        begin(browser, address)
+        hand = kind(browser)
+        hand.picture("class")
+        first = hand.card
+        given, best = names[first["labels"][0]], names[first["suggested"]]
+        assert f"Given '{given}', probably '{best}' (0.90)" in hand.text
+        hand.do("a")
+        expected[first["row"]] = best
+        second = hand.card
+        other = next(j for j in range(3) if j not in second["labels"])
+        hand.choose(other)
+        expected[second["row"]] = names[other]
+        hand.do("k")
+        hand.do("u")
+        hand.queue("unlabelled")
+        bare = hand.card
+        hand.choose(1)
+        expected[bare["row"]] = names[1]
+        hand.do("z")
+        assert hand.card["row"] == bare["row"]
+        hand.choose(2)
+        expected[bare["row"]] = names[2]
+        end(browser, address)
+    session.store.close()
+    before, after, changes = applied(path, "--class", "species")
+    new = after["species"][before["species"] != after["species"]]
+    assert new.to_dict() == expected
+    assert before.drop(columns="species").equals(after.drop(columns="species"))
+    assert sorted(changes["what"]) == ["changed"] * 3 + ["kept"]

@@ -1,0 +1,469 @@
+// Authors: The demurk developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The review: one card at a time, a key for every button and a button for every key.
+
+const $ = (id) => document.getElementById(id);
+const number = (value) => value.toLocaleString("en");
+
+async function ask(path, asked = null) {
+  const options = asked === null ? {} : {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(asked),
+  };
+  const answer = await fetch(path, options);
+  const made = answer.headers.get("content-type")?.includes("json")
+    ? await answer.json() : { error: await answer.text() };
+  if (!answer.ok) throw new Error(made.error);
+  return made;
+}
+
+const start = await ask("/api/start");
+const { names } = start;
+const several = start.form === "labels" || start.form === "tags";
+const state = {
+  card: null,
+  queue: "suspects",
+  filter: { label: "", kind: "", search: "", lasso: "" },
+  draft: new Set(), // labels chosen for a row that has none yet
+  seen: [], // questions on earlier cards
+  items: [],
+  version: 0,
+  busy: false,
+};
+
+const query = (more = {}) => new URLSearchParams({
+  queue: state.queue, ...state.filter, ...more,
+});
+const say = (text) => { $("status").textContent = text; };
+const filtered = () => Object.values(state.filter).some(Boolean);
+
+// One thing at a time: a key pressed before the card stands is not meant for it.
+async function alone(work) {
+  if (state.busy) return;
+  state.busy = true;
+  document.documentElement.dataset.busy = "yes";
+  try {
+    await work();
+  } catch (error) {
+    say(`Not done: ${error.message}`);
+  } finally {
+    state.busy = false;
+    delete document.documentElement.dataset.busy;
+  }
+}
+
+// The card.
+const view = new CardView({
+  pill: (label, kind) => element("span", { class: `pill ${kind}` }, names[label]),
+  picture: (row, column) => `/image/${row}/${column}`,
+  find: (row) => alone(() => openRow(row)),
+});
+
+function showCard(card, { remember = true } = {}) {
+  if (remember && state.card) state.seen.push(state.card.question);
+  if (!card || card.question !== state.card?.question) state.draft = new Set();
+  state.card = card;
+  if (card) $("card").replaceChildren(...view.show(card));
+  else {
+    $("card").replaceChildren(element("h2", { class: "title" }, "Nothing left here"),
+      element("p", {}, filtered() ? "Clear the filter to go on."
+        : "Every card of this list is decided. Finish says what comes next."));
+  }
+  $("card").scrollTop = 0;
+  showActions();
+  showOthers();
+  list.mark(state.items.findIndex((item) => item.question === card?.question));
+  world?.mark(card);
+}
+
+async function next(more = {}) {
+  showCard((await ask(`/api/card?${query(more)}`)).card);
+}
+
+async function openQuestion(question, options) {
+  showCard((await ask(`/api/card?question=${question}`)).card, options);
+}
+
+const openRow = (row) => openQuestion(several ? row * names.length : row);
+
+// Deciding.
+async function decide(answers, note = "") {
+  const { card } = await ask("/api/decide", {
+    answers, note, queue: state.queue, ...state.filter,
+    card: state.card?.question ?? null, random: state.card?.random ?? false,
+  });
+  await refresh();
+  return card;
+}
+
+const WORDS = {
+  accept: "Accepted", keep: "Kept", skip: "Skipped", unsure: "Put off as unsure",
+};
+
+async function act(action) {
+  const { card } = state;
+  if (!card) return;
+  if (!card.labeled && action === "keep") return say("There is no label to keep.");
+  if (!card.labeled && action === "accept") return saveDraft();
+  if (action === "accept" && becomes(card) === null) {
+    return say("Choose a class by its number.");
+  }
+  showCard(await decide([{ question: card.question, action }]));
+  say(`${WORDS[action]}: ${card.title}. z takes it back.`);
+}
+
+async function saveDraft() {
+  const { card, draft } = state;
+  if (!several) return say("Choose a class by its number.");
+  const answers = names.map((_, label) => ({
+    question: card.row * names.length + label, action: "label",
+    decided: draft.has(label) ? "1" : "0",
+  }));
+  showCard(await decide(answers));
+  say(`Labelled: ${card.title}. z takes it back.`);
+}
+
+// Another class, or another label of the same row.
+async function choose(label) {
+  const { card } = state;
+  if (!card || label >= names.length) return;
+  if (!several) {
+    const action = card.labeled ? "choose" : "label";
+    showCard(await decide([{ question: card.question, action, decided: names[label] }]));
+    return say(`${names[label]}: ${card.title}. z takes it back.`);
+  }
+  if (!card.labeled) {
+    if (!state.draft.delete(label)) state.draft.add(label);
+    return showOthers();
+  }
+  if (label === card.column) return act("accept");
+  const decided = card.labels.includes(label) ? "0" : "1";
+  const question = card.row * names.length + label;
+  await decide([{ question, action: "choose", decided }]);
+  await openQuestion(card.question, { remember: false });
+  say(`${decided === "1" ? "Added" : "Removed"} ${names[label]}: ${card.title}.`);
+}
+
+async function undo() {
+  const { undone, card } = await ask("/api/undo", {});
+  if (!undone) return say("There is nothing to take back.");
+  await refresh();
+  if (card) showCard(card, { remember: false });
+  say("Taken back.");
+}
+
+async function back() {
+  const question = state.seen.pop();
+  if (question === undefined) return say("This is the first card.");
+  await openQuestion(question, { remember: false });
+}
+
+async function everything(action) {
+  const items = [...state.items];
+  if (!items.length || state.queue !== "suspects") return say("There is nothing listed.");
+  const word = action === "accept" ? "Accept" : "Keep";
+  const yes = await dialog(`${word} all ${number(items.length)}?`, [element("p", {},
+    `Every suspect on the list is decided at once; one z takes it all back.`)], `${word} all`);
+  if (!yes) return;
+  showCard(await decide(items.map(({ question }) => ({ question, action }))));
+  say(`${word === "Keep" ? "Kept" : "Accepted"} ${number(items.length)} at once. z takes it back.`);
+}
+
+async function note() {
+  if (!state.card) return;
+  const { card } = state;
+  const box = element("textarea", { rows: "4", "aria-label": "Note", maxlength: "10000" });
+  const yes = await dialog(`Note on ${card.title}`, [box], "Save");
+  if (!yes || !box.value.trim()) return;
+  await ask("/api/decide", {
+    answers: [{ question: card.question, action: "note" }], note: box.value,
+    queue: state.queue,
+  });
+  say("Note saved.");
+}
+
+// Dialogs: true if the main button was chosen.
+function dialog(title, body, yes = null) {
+  const box = $("ask");
+  $("ask-title").textContent = title;
+  $("ask-body").replaceChildren(...body);
+  $("ask-yes").hidden = yes === null;
+  $("ask-yes").textContent = yes ?? "";
+  box.returnValue = "";
+  box.showModal();
+  const field = $("ask-body").querySelector("textarea");
+  (field ?? (yes === null ? $("ask-no") : $("ask-yes"))).focus();
+  return new Promise((done) => {
+    box.addEventListener("close", () => done(box.returnValue === "yes"), { once: true });
+  });
+}
+
+// Buttons and keys, said once.
+const ACTIONS = [
+  ["a", "Accept", () => act("accept"), "main"],
+  ["k", "Keep", () => act("keep"), "main"],
+  ["s", "Skip", () => act("skip")],
+  ["u", "Unsure", () => act("unsure")],
+  ["n", "Note", note],
+  ["z", "Undo", undo],
+  ["ArrowLeft", "Previous", back],
+  ["ArrowRight", "Next", () => next({ after: state.card?.question ?? "" })],
+];
+const KEYS = { ArrowLeft: "←", ArrowRight: "→" };
+const FURTHER = {
+  A: () => everything("accept"),
+  K: () => everything("keep"),
+  c: () => clearFilter(),
+  t: () => nextQueue(),
+  f: () => finish(),
+  "?": () => help(),
+};
+
+function showActions() {
+  const draft = state.card && !state.card.labeled && several;
+  $("actions").replaceChildren(...ACTIONS.map(([key, word, work, kind]) =>
+    element("button", {
+      type: "button", class: kind ?? null, "data-key": key,
+      onclick: () => alone(work),
+    }, key === "a" && draft ? "Save labels" : word, " ",
+    element("kbd", {}, KEYS[key] ?? key))));
+}
+
+function showOthers() {
+  const { card, draft } = state;
+  const has = (label) => (card.labeled ? card.labels.includes(label) : draft.has(label));
+  const wanted = $("other")?.value.toLowerCase() ?? "";
+  const found = names.map((name, label) => [name, label])
+    .filter(([name]) => name.toLowerCase().includes(wanted)).slice(0, 30);
+  const made = card ? found.map(([name, label], place) =>
+    element("button", {
+      type: "button", class: "group", "data-label": label,
+      "aria-pressed": String(Boolean(has(label))),
+      onclick: () => alone(() => choose(label)),
+    }, place < 9 ? element("kbd", {}, String(place + 1)) : null, " ", name)) : [];
+  state.numbered = found.map(([, label]) => label);
+  const box = $("other") ?? element("input", {
+    id: "other", type: "search", placeholder: "Other label ( o )",
+    "aria-label": "Find another label", oninput: showOthers,
+  });
+  box.hidden = names.length <= 9;
+  const keep = document.activeElement === box;
+  $("others").replaceChildren(box, ...made);
+  if (keep) box.focus();
+}
+
+function help() {
+  const rows = [
+    ...ACTIONS.map(([key, word]) => [KEYS[key] ?? key, word]),
+    ["1 to 9", several ? "Add or remove a label" : "Choose a class"],
+    ["o", "Find another label by name"],
+    ["A, K", "Accept or keep all on the list"],
+    ["/", "Search"], ["c", "Clear the filter"],
+    ["l", "Lasso: ↑ ↓ change its size, Enter takes it"],
+    ["t", "Suspects, unlabelled rows, second opinions"],
+    ["f", "Finish"], ["?", "These keys"],
+  ];
+  return dialog("Keys", [element("dl", { class: "keys" }, ...rows.flatMap(([key, word]) => [
+    element("dt", {}, element("kbd", {}, key)), element("dd", {}, word)]))]);
+}
+
+async function finish() {
+  const { found, decided, remaining } = await ask("/api/state");
+  const [low, , high] = remaining;
+  await dialog("All decisions are saved", [
+    element("p", {}, `${number(decided)} decided, ${number(found)} errors found; `
+      + `probably ${number(low)} to ${number(high)} are left.`),
+    element("p", {}, "Write the corrected table with"),
+    element("pre", {}, `demurk apply ${start.source}`),
+    element("p", {}, "and stop the command with Ctrl+C. Opened again, the review goes on here."),
+  ]);
+}
+
+// Filters and the list.
+const list = new LongList($("list"), 46, (row, i) => {
+  const { title, label, given, wrong } = state.items[i];
+  const word = label === null ? given : `${given === "1" ? "−" : "+"} ${label}`;
+  row.append(element("span", { class: "what" }, title),
+    element("span", { class: "moves" },
+      element("span", { class: given === "1" || label === null ? "taken" : "added" }, word),
+      wrong === null ? null : element("span", { class: "count" }, wrong.toFixed(2))));
+}, (i) => { list.mark(i); alone(() => openQuestion(state.items[i].question)); });
+
+async function showList() {
+  state.items = (await ask(`/api/list?${query()}`)).items;
+  $("list-count").textContent = number(state.items.length);
+  list.show([...state.items.keys()]);
+  list.mark(state.items.findIndex((item) => item.question === state.card?.question));
+  world?.show(state.items);
+}
+
+async function refilter(changes) {
+  Object.assign(state.filter, changes);
+  await showList();
+  await next();
+}
+
+function clearFilter() {
+  for (const id of ["search", "label", "kind"]) $(id).value = "";
+  return refilter({ label: "", kind: "", search: "", lasso: "" });
+}
+
+// How far one has come.
+function showState(known) {
+  const [low, , high] = known.remaining, [hits, of] = known.last;
+  $("facts").textContent = `${start.reviewer} · ${number(known.decided)} decided · `
+    + `${number(known.found)} errors found`;
+  const fact = (term, text) => [element("dt", {}, term), element("dd", {}, text)];
+  $("progress").replaceChildren(element("dl", {},
+    ...fact("found", `${number(known.found)} errors in ${number(known.decided)} decisions`),
+    ...fact("left", `${number(low)} to ${number(high)} errors expected`),
+    ...fact("last 20", of ? `${hits} of ${of} were errors` : "none yet"),
+    ...known.agreement.flatMap(agreed).flatMap(([term, text]) => fact(term, text))),
+  curve(known.curve));
+  queueButtons(known);
+}
+
+// Two reviewers: how far they agree beyond chance.
+function agreed({ reviewers, both, kappa, low, high }) {
+  const interval = kappa === null ? "" : `, kappa ${kappa} (${low} to ${high})`;
+  return [[reviewers.join(", "), `both settled ${number(both)}${interval}`]];
+}
+
+function curve(points) {
+  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  const [last, found] = points.at(-1);
+  svg.setAttribute("viewBox", "0 0 200 60");
+  svg.setAttribute("class", "curve");
+  svg.setAttribute("role", "img");
+  svg.setAttribute("aria-label", `${found} errors found after ${last} decisions`);
+  const line = document.createElementNS(svg.namespaceURI, "polyline");
+  line.setAttribute("points", points.map(([x, y]) =>
+    `${(196 * x) / Math.max(1, last) + 2},${57 - (54 * y) / Math.max(1, last)}`).join(" "));
+  svg.append(line);
+  return svg;
+}
+
+const QUEUES = [["suspects", "Suspects"], ["unlabelled", "Unlabelled"], ["second", "Second opinion"],
+  ["disputed", "Disagreements"]];
+
+function queueButtons(known) {
+  const count = (key) => (key === "suspects" ? "" : ` ${number(known[key])}`);
+  state.queues = QUEUES.filter(([key]) => key === "suspects" || known[key] || key === state.queue);
+  $("queues").replaceChildren(...state.queues.map(([key, word]) => element("button", {
+    type: "button", "data-key": key, "aria-pressed": String(key === state.queue),
+    onclick: () => alone(() => setQueue(key)),
+  }, word + count(key))));
+}
+
+async function setQueue(queue) {
+  state.queue = queue;
+  state.seen = [];
+  await refresh(true);
+  await next();
+}
+
+function nextQueue() {
+  const keys = state.queues.map(([key]) => key);
+  return setQueue(keys[(keys.indexOf(state.queue) + 1) % keys.length]);
+}
+
+async function refresh() {
+  const known = await ask("/api/state");
+  if (known.version !== state.version) say("The suspects have been ranked anew.");
+  state.version = known.version;
+  showState(known);
+  await showList();
+}
+
+// Keys.
+const inField = () => ["INPUT", "TEXTAREA", "SELECT"].includes(document.activeElement?.tagName);
+
+function onKey(event) {
+  if (event.ctrlKey || event.metaKey || event.altKey || $("ask").open) return;
+  const { key } = event;
+  if (inField()) {
+    if (key === "Escape" || (key === "Enter" && document.activeElement.id !== "other")) {
+      document.activeElement.blur();
+    } else if (key === "Enter" && state.numbered.length) {
+      const [first] = state.numbered;
+      $("other").value = "";
+      $("other").blur();
+      alone(() => choose(first));
+    } else return;
+    event.preventDefault();
+    return;
+  }
+  if (world?.key(key)) return event.preventDefault();
+  const [, , action] = ACTIONS.find(([own]) => own === key) ?? [];
+  const work = action ?? FURTHER[key];
+  if (work) alone(work);
+  else if (/^[1-9]$/.test(key) && state.card) {
+    const label = state.numbered[Number(key) - 1];
+    if (label !== undefined) alone(() => choose(label));
+  } else if (key === "/") $("search").focus();
+  else if (key === "o" && !$("other").hidden) $("other").focus();
+  else if (key === "l") lasso();
+  else return;
+  event.preventDefault();
+}
+
+function lasso() {
+  if (!world) return;
+  const armed = world.arm();
+  say(armed ? "Draw around points, or change the circle with ↑ and ↓ and press Enter." : "");
+}
+
+function setUp() {
+  document.addEventListener("keydown", onKey);
+  $("label").append(element("option", { value: "" }, several ? "any label" : "any class"),
+    ...names.map((name) => element("option", { value: name }, name)));
+  $("kind").hidden = !several;
+  for (const id of ["label", "kind"]) {
+    $(id).addEventListener("change", () => alone(() => refilter({ [id]: $(id).value })));
+  }
+  let waiting = null;
+  $("search").addEventListener("input", () => {
+    clearTimeout(waiting);
+    document.documentElement.dataset.searching = "yes";
+    waiting = setTimeout(() => {
+      delete document.documentElement.dataset.searching;
+      alone(() => refilter({ search: $("search").value }));
+    }, 200);
+  });
+  $("accept-all").addEventListener("click", () => alone(FURTHER.A));
+  $("keep-all").addEventListener("click", () => alone(FURTHER.K));
+  $("clear").addEventListener("click", () => alone(clearFilter));
+  $("help").addEventListener("click", () => alone(help));
+  $("finish").addEventListener("click", () => alone(finish));
+  $("lasso").addEventListener("click", lasso);
+  $("ask-yes").addEventListener("click", () => $("ask").close("yes"));
+  $("ask-no").addEventListener("click", () => $("ask").close(""));
+  $("ask").addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) $("ask").close("yes");
+  });
+}
+
+let world = null;
+setUp();
+state.version = start.state.version;
+showState(start.state);
+await showList();
+await next();
+document.documentElement.dataset.ready = "yes";
+if (start.map) {
+  const packed = await ask("/api/map");
+  $("map-part").hidden = false;
+  world = await World.create(packed, (rows) => alone(async () => {
+    if (!rows.length) return say("No row is inside.");
+    const { name } = await ask("/api/lasso", { rows });
+    await refilter({ lasso: name });
+    say(`${number(rows.length)} rows inside; ${number(state.items.length)} suspects. c clears it.`);
+  }));
+  world.show(state.items);
+  world.mark(state.card);
+  document.documentElement.dataset.mapped = "yes";
+}
+// For scripts that drive the page.
+window.demurk = { state, get world() { return world; } };
