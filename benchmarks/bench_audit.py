@@ -1,4 +1,4 @@
-"""LabelAudit for one class per sample against cleanlab with its forest in five folds."""
+"""What an audit costs: all of its labels, a row of classes, and cleanlab beside it."""
 
 # Authors: The demurk developers
 # SPDX-License-Identifier: BSD-3-Clause
