@@ -1,4 +1,4 @@
-"""What an audit costs: all of its labels, a row of classes, and cleanlab beside it."""
+"""LabelAudit for one class per sample against cleanlab with a forest in folds."""
 
 # Authors: The demurk developers
 # SPDX-License-Identifier: BSD-3-Clause
@@ -8,8 +8,8 @@ import time
 from benchmarks.common import CpuBenchmark, size
 from demurk.audit import LabelAudit
 from demurk.benchmark import load_protocol
-from demurk.benchmark.rivals._classes import CleanlabClasses
-from demurk.benchmark.tasks._wrong_classes import _spoiled
+from demurk.benchmark._class_alternatives import CleanlabClasses
+from demurk.benchmark.kinds._wrong_classes import _spoiled
 
 SETS = load_protocol("wrong-classes").data_sets
 
@@ -35,3 +35,5 @@ class Classes(CpuBenchmark):
             model.fit(self.X, self.given)
             seconds.append(time.process_time() - start)
         return seconds[0] / seconds[1]
+
+    track_times_cleanlab.unit = "ratio"
