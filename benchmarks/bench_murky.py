@@ -26,7 +26,7 @@ class Cost(CpuBenchmark):
         rows = size(SETS.get(name, {}), {"n_train": 90, "n_test": 30})
         options = {"n_train": None, "n_test": None, **rows}
         try:
-            self.data = _spoiled(name, 105, 0.3, "symmetric", 0.1, **options)
+            self.data, _ = _spoiled(name, 105, 0.3, "symmetric", 0.1, **options)
         except (OSError, ValueError) as error:
             raise NotImplementedError(str(error)) from error  # asv skips it
         self.n_trees = size(300, 10)

@@ -374,7 +374,7 @@ def test_fifteen_iterations_are_better_than_fifty_on_cal500(data_home):
 def test_the_printed_rule_for_u_on_cal500(smoothness, n_rises, factor, data_home):
     """Equation 12 with the setting of the paper, and with a large lambda_3."""
     split = pml_split(pml_data("CAL500", data_home=data_home), 0, amount=0.5)
-    X, Y = split.X_train, csr_array(split.candidates, dtype=float)
+    X, Y = split.X_train, csr_array(split.given, dtype=float)
     model = PMLLCom(
         noise_penalty=5, fit_intercept=False, smoothness=smoothness, random_state=0
     )

@@ -14,9 +14,10 @@ from demurk.benchmark.tasks._audit import audit
 from demurk.benchmark.tasks._candidates import candidates
 from demurk.benchmark.tasks._case_study import case_study
 from demurk.benchmark.tasks._completion import completion
+from demurk.benchmark.tasks._data import Split
 from demurk.benchmark.tasks._embedding import embedding
 from demurk.benchmark.tasks._few_labels import few_labels
-from demurk.benchmark.tasks._nmlsdr import NMLSDRData, nmlsdr_data, nmlsdr_score
+from demurk.benchmark.tasks._nmlsdr import nmlsdr_data, nmlsdr_score
 from demurk.benchmark.tasks._partial_label import (
     PartialLabelData,
     PartialLabelFold,
@@ -27,7 +28,6 @@ from demurk.benchmark.tasks._partial_label import (
 from demurk.benchmark.tasks._partial_multilabel import partial_multilabel
 from demurk.benchmark.tasks._pml import (
     PMLData,
-    PMLSplit,
     pml_choose,
     pml_data,
     pml_score,
@@ -38,11 +38,10 @@ from demurk.benchmark.tasks._reduction import reduction
 from demurk.benchmark.tasks._wrong_classes import wrong_classes
 
 __all__ = [
-    "NMLSDRData",
     "PMLData",
-    "PMLSplit",
     "PartialLabelData",
     "PartialLabelFold",
+    "Split",
     "audit",
     "candidates",
     "case_study",

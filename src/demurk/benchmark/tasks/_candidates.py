@@ -17,6 +17,7 @@ from demurk.benchmark.tasks._common import (
     reason_to_skip,
     unknown_parameter,
 )
+from demurk.benchmark.tasks._data import dense
 from demurk.benchmark.tasks._partial_label import (
     PartialLabelData,
     partial_label_accuracy,
@@ -206,8 +207,6 @@ def _single_labels(name, n_extra, fraction, coupling, smallest_class, seed):
     large = Y[single].sum(axis=0) >= smallest_class
     rows = single & Y[:, large].any(axis=1)
     truth = Y[rows][:, large].argmax(axis=1)
-    X = found.data[rows]
-    X = X.toarray() if hasattr(X, "toarray") else X
     made = add_candidates(
         truth,
         n_extra,
@@ -216,4 +215,4 @@ def _single_labels(name, n_extra, fraction, coupling, smallest_class, seed):
         coupling=coupling,
         random_state=seed,
     )
-    return PartialLabelData(np.asarray(X, np.float64), made.labels, truth, name)
+    return PartialLabelData(dense(found.data[rows]), made.labels, truth, name)

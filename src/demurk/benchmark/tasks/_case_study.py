@@ -3,13 +3,13 @@
 # Authors: The demurk developers
 # SPDX-License-Identifier: BSD-3-Clause
 
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from demurk.benchmark.tasks._common import make_estimator, quiet, reason_to_skip
+from demurk.benchmark.tasks._data import Split
 from demurk.benchmark.tasks._embedding import label_agreement
 from demurk.metrics import coverage, multilabel_report
 
@@ -59,8 +59,8 @@ def case_study(
     True
     """
     data = _patients(n_samples)
-    rows = _training_rows(data.murky, seed, n_labeled, n_unlabeled)
-    X, Y = data.X_train[rows], data.murky[rows]
+    rows = _training_rows(data.given, seed, n_labeled, n_unlabeled)
+    X, Y = data.X_train[rows], data.given[rows]
     reason = reason_to_skip(method, *Y.shape)
     if reason is not None:
         return {"skipped": reason}
@@ -89,15 +89,6 @@ def case_study(
 case_study.checksum = lambda data_set, options: "builtin"
 
 
-@dataclass(frozen=True)
-class _Patients:
-    X_train: np.ndarray
-    Y_train: np.ndarray
-    murky: np.ndarray
-    X_test: np.ndarray
-    Y_test: np.ndarray
-
-
 @lru_cache(maxsize=1)
 def _patients(n_samples):
     """Both parts, standardised, and what the rules say about the training part."""
@@ -113,12 +104,12 @@ def _patients(n_samples):
     murky = labeler.fit_transform(X[:cut])
     kept = (X[:cut] > 0).sum(axis=0) >= MIN_PATIENTS
     scaler = StandardScaler().fit(X[:cut, kept])
-    return _Patients(
+    return Split(
         scaler.transform(X[:cut, kept]),
         Y[:cut],
-        murky,
         scaler.transform(X[cut:, kept]),
         Y[cut:],
+        murky,
     )
 
 

@@ -6,7 +6,6 @@
 from functools import lru_cache
 
 import numpy as np
-from scipy.sparse import issparse
 from sklearn.decomposition import PCA
 from sklearn.preprocessing import normalize
 
@@ -17,6 +16,7 @@ from demurk.benchmark.tasks._common import (
     reason_to_skip,
     unknown_parameter,
 )
+from demurk.benchmark.tasks._data import dense
 from demurk.datasets import load_dataset
 from demurk.metrics import hamming_loss, micro_f1
 
@@ -108,8 +108,7 @@ def _labeled_rows(n, share, seed):
 def _data(name, max_samples, unit_length):
     """Features and 0/1 labels."""
     data = load_dataset(name)
-    X = data.data.toarray() if issparse(data.data) else data.data
-    X, Y = np.asarray(X, dtype=np.float64), np.asarray(data.target)
+    X, Y = dense(data.data), np.asarray(data.target)
     if name == "digits":
         X, Y = X / 16, np.eye(10, dtype=np.int64)[Y]
     if max_samples is not None and len(X) > max_samples:

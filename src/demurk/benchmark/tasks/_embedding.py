@@ -7,7 +7,7 @@ from functools import lru_cache
 from itertools import combinations
 
 import numpy as np
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from demurk.benchmark.tasks._common import (
@@ -16,6 +16,7 @@ from demurk.benchmark.tasks._common import (
     quiet,
     reason_to_skip,
 )
+from demurk.benchmark.tasks._data import dense
 from demurk.datasets import load_dataset, make_clusdat, make_torus
 from demurk.graph import nearest_neighbors
 
@@ -122,15 +123,14 @@ def _data(name, seed, split, share, n_samples):
         found = GENERATORS[name](**size, random_state=seed)
     else:
         found = load_dataset(name, split=split)
-    X = found.data.toarray() if issparse(found.data) else np.asarray(found.data)
-    Y = np.asarray(found.target)
+    X, Y = dense(found.data), np.asarray(found.target)
     if Y.ndim == 1:
         Y = np.eye(Y.max() + 1, dtype=np.int8)[Y]
     if name not in GENERATORS:
         rows = np.random.RandomState(seed).permutation(len(X))
         rows = rows[: n_samples or round(share * len(X))]
         X, Y = X[rows], Y[rows]
-    return np.asarray(X, dtype=np.float64), Y
+    return X, Y
 
 
 def _neighbors(Z, k):

@@ -5,7 +5,6 @@
 
 import json
 import time
-from dataclasses import dataclass, field
 from functools import lru_cache
 
 import numpy as np
@@ -17,9 +16,9 @@ from demurk.benchmark.tasks._common import (
     quiet,
     reason_to_skip,
 )
+from demurk.benchmark.tasks._data import Split
 from demurk.benchmark.tasks._spoiled import dense_data, wrong_entries
 from demurk.metrics import multilabel_report
-from demurk.multilabel import MurkyClassifier
 from demurk.out_of_sample import f1_cut, out_of_bag_scores
 
 __all__ = ["few_labels"]
@@ -47,8 +46,8 @@ def few_labels(
     method : dict
         ``estimator`` and its ``params``. A classifier is fitted to all training rows,
         -1 where there is no label. A regressor is fitted to the labelled rows and cut
-        at one half, or, if ``cut`` is "MurkyClassifier", where that classifier would
-        cut it. With ``true_labels`` a regressor sees clean labels of all training rows
+        at one half, or where ``cut``, the dotted path of a MurkyClassifier, would cut
+        it. With ``true_labels`` a regressor sees clean labels of all training rows
         and is cut so that it predicts as many labels as there are: a ceiling.
     seed : int
         Seed of the split, the noise and random methods.
@@ -78,7 +77,7 @@ def few_labels(
     True
     """
     seed += first_seed
-    data = _spoiled(data_set, seed, labeled, noise, rate, n_train, n_test)
+    data, rates = _spoiled(data_set, seed, labeled, noise, rate, n_train, n_test)
     reason = reason_to_skip(method, *data.Y_train.shape)
     if reason is not None:
         return {"skipped": reason}
@@ -90,11 +89,11 @@ def few_labels(
     with quiet():
         model.fit(X, Y)
         seconds = time.process_time() - start
-        if isinstance(model, MurkyClassifier) and not method.get("params"):
-            data.rates[_words(told)] = model._rates
+        if hasattr(model, "_rates") and not method.get("params"):
+            rates[_words(told)] = model._rates
         if is_regressor(model):
             scores = model.predict(data.X_test)
-            scores = scores - _cut(scores, model, method, data, told, seed)
+            scores = scores - _cut(scores, model, method, data, told, rates, seed)
         else:
             scores = model.decision_function(data.X_test)
     report = multilabel_report(data.Y_test, (scores > 0).astype(int), scores)
@@ -107,20 +106,9 @@ def few_labels(
 few_labels.checksum = file_checksum
 
 
-@dataclass
-class _Spoiled:
-    """Data of a task, and the rates that MurkyClassifier found, by what it was told."""
-
-    X_train: np.ndarray
-    Y_train: np.ndarray
-    given: np.ndarray
-    X_test: np.ndarray
-    Y_test: np.ndarray
-    rates: dict = field(default_factory=dict)
-
-
 @lru_cache(maxsize=1)
 def _spoiled(name, seed, labeled, noise, rate, n_train, n_test):
+    """Data of a task; and the rates that were found, by what the method was told."""
     X, Y = dense_data(name, seed if name == "toy" else 0)
     rows = np.random.RandomState(seed).permutation(len(X))
     n_train = 2 * len(X) // 3 if n_train is None else n_train
@@ -131,7 +119,7 @@ def _spoiled(name, seed, labeled, noise, rate, n_train, n_test):
     wrong = wrong_entries(noise, rate, X[part], Y[part], rng)
     given = np.full((n_train, Y.shape[1]), -1)
     given[: len(part)] = np.where(wrong, 1 - Y[part], Y[part])
-    return _Spoiled(X[train], Y[train], given, X[test], Y[test])
+    return Split(X[train], Y[train], X[test], Y[test], given), {}
 
 
 def _words(told):
@@ -148,22 +136,22 @@ def _training_part(data, model, method):
     return data.X_train[has], data.given[has]
 
 
-def _cut(scores, model, method, data, told, seed):
+def _cut(scores, model, method, data, told, rates, seed):
     """Where the scores of a regressor become labels."""
     if method.get("true_labels", False):
         n_true = max(int(data.Y_test.sum()), 1)
         last = np.partition(scores.ravel(), -n_true)[-n_true]
         return np.nextafter(last, -np.inf)  # the last one is predicted too
-    if method.get("cut") != "MurkyClassifier":
+    if "cut" not in method:
         return 0.5
     X, Y = _training_part(data, model, method)
-    if _words(told) not in data.rates:
-        murky = MurkyClassifier(random_state=seed, **(told or {}))
-        data.rates[_words(told)] = murky.fit(data.X_train, data.given)._rates
+    if _words(told) not in rates:
+        murky = make_estimator(method, key="cut", extra=told, seed=seed)
+        rates[_words(told)] = murky.fit(data.X_train, data.given)._rates
     out_of_sample = out_of_bag_scores(model, X.astype(np.float32), Y.astype(float))
     return f1_cut(
         out_of_sample.ravel(),
         Y.ravel().astype(float),
         len(X),
-        *data.rates[_words(told)],
+        *rates[_words(told)],
     )

@@ -3,18 +3,17 @@
 # Authors: The demurk developers
 # SPDX-License-Identifier: BSD-3-Clause
 
-from dataclasses import dataclass
-
 import numpy as np
 from sklearn.base import clone
 from sklearn.preprocessing import StandardScaler
 
+from demurk.benchmark.tasks._data import Split, dense
 from demurk.datasets import load_dataset, make_multilabel_blocks
 from demurk.labels import flip_labels, hide_rows
 from demurk.metrics import coverage, multilabel_report
 from demurk.multilabel import MLkNN
 
-__all__ = ["NMLSDRData", "nmlsdr_data", "nmlsdr_score"]
+__all__ = ["nmlsdr_data", "nmlsdr_score"]
 
 # The paper's name of a set, our name, and what serves as its training and test part.
 # Where its sizes could be explained only one way, that way is used: Mulan's two files
@@ -35,28 +34,6 @@ READING = {"birds": {"as_number": ["location"]}}
 N_TOY_TRAIN, N_TOY_TEST = 6000, 2000
 
 
-@dataclass(frozen=True)
-class NMLSDRData:
-    """Training and test part of a benchmark set, standardised on the training rows.
-
-    Attributes
-    ----------
-    X_train, X_test : ndarray of shape (n_samples, n_features)
-        Features that vary among the training rows.
-    Y_train, Y_test : ndarray of shape (n_samples, n_labels)
-        Labels that occur among the training rows.
-    """
-
-    X_train: np.ndarray
-    Y_train: np.ndarray
-    X_test: np.ndarray
-    Y_test: np.ndarray
-
-
-def _dense(X):
-    return X.toarray() if hasattr(X, "toarray") else np.asarray(X, dtype=float)
-
-
 def nmlsdr_data(name, seed=0, *, data_home=None):
     """Load a benchmark set of the NMLSDR paper, prepared as the paper did.
 
@@ -71,9 +48,10 @@ def nmlsdr_data(name, seed=0, *, data_home=None):
 
     Returns
     -------
-    data : NMLSDRData
-        Both parts. Features that are constant and labels that never occur on the
-        training rows are dropped, which gives exactly the paper's sizes.
+    data : Split
+        Both parts, standardised on the training rows. Features that are constant and
+        labels that never occur there are dropped, which gives exactly the paper's
+        sizes.
 
     Examples
     --------
@@ -90,8 +68,8 @@ def nmlsdr_data(name, seed=0, *, data_home=None):
         reading = {"data_home": data_home, **READING.get(name, {})}
         train = load_dataset(source, split=train, **reading)
         test = load_dataset(source, split=test, **reading)
-        X_train, Y_train = _dense(train.data)[:first], train.target[:first]
-        X_test, Y_test = _dense(test.data), test.target
+        X_train, Y_train = dense(train.data)[:first], train.target[:first]
+        X_test, Y_test = dense(test.data), test.target
     else:
         raise ValueError(
             f"'{name}' is not a set of the NMLSDR paper: choose one of "
@@ -100,7 +78,7 @@ def nmlsdr_data(name, seed=0, *, data_home=None):
     varies = np.ptp(X_train, axis=0) > 0
     occurs = Y_train.any(axis=0)
     scaler = StandardScaler().fit(X_train[:, varies])
-    return NMLSDRData(
+    return Split(
         scaler.transform(X_train[:, varies]),
         Y_train[:, occurs],
         scaler.transform(X_test[:, varies]),
@@ -123,7 +101,7 @@ def nmlsdr_score(
 
     Parameters
     ----------
-    data : NMLSDRData
+    data : Split
         Prepared data.
     reducer : transformer
         Fitted to the training rows with noisy, mostly missing labels.

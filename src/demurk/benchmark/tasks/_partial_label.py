@@ -10,6 +10,7 @@ from sklearn.base import clone
 from sklearn.model_selection import KFold
 from sklearn.preprocessing import StandardScaler
 
+from demurk.benchmark.tasks._data import dense
 from demurk.datasets import load_dataset
 from demurk.labels import add_candidates
 
@@ -106,8 +107,7 @@ def partial_label_data(
     ((1797, 64), 3)
     """
     found = load_dataset(name, data_home=data_home)
-    X = found.data.toarray() if hasattr(found.data, "toarray") else found.data
-    X = np.asarray(X, dtype=np.float64)
+    X = dense(found.data)
     candidates = found.get("candidates")
     truth = np.asarray(found.target)
     if truth.ndim != 1:

@@ -107,7 +107,7 @@ def partial_multilabel(
         score = pml_transductive if transductive else pml_score
         report = score(model, split)
         if convergence:
-            fitted = clone(model).fit(split.X_train, split.candidates)
+            fitted = clone(model).fit(split.X_train, split.given)
             report["objective"] = fitted.objective_[-1]
     return report
 

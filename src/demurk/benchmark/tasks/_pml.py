@@ -12,6 +12,7 @@ from sklearn.base import clone
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 
+from demurk.benchmark.tasks._data import Split, dense
 from demurk.datasets import load_dataset
 from demurk.labels import add_extra_labels
 from demurk.metrics import (
@@ -26,7 +27,6 @@ from demurk.partial_multilabel._base import kept_candidates
 
 __all__ = [
     "PMLData",
-    "PMLSplit",
     "pml_choose",
     "pml_data",
     "pml_score",
@@ -58,27 +58,6 @@ class PMLData:
     Y: np.ndarray
     candidates: np.ndarray | None
     name: str
-
-
-@dataclass(frozen=True)
-class PMLSplit:
-    """Training and test rows, the former with candidates.
-
-    Attributes
-    ----------
-    X_train, X_test : {ndarray, csr_array} of shape (n_rows, n_features)
-        Features; dense ones are standardised on the training rows.
-    candidates : ndarray of shape (n_train, n_labels), int64
-        Candidates of the training rows.
-    Y_train, Y_test : ndarray of shape (n_rows, n_labels), int8
-        True labels; those of the training rows serve for scores only.
-    """
-
-    X_train: np.ndarray | csr_array
-    candidates: np.ndarray
-    Y_train: np.ndarray
-    X_test: np.ndarray | csr_array
-    Y_test: np.ndarray
 
 
 def pml_data(name, *, transposed=False, data_home=None):
@@ -118,7 +97,7 @@ def pml_data(name, *, transposed=False, data_home=None):
                 "be read by columns."
             )
         X = X.T
-    X = csr_array(X, dtype=np.float64) if issparse(X) else np.asarray(X, np.float64)
+    X = csr_array(X, dtype=np.float64) if issparse(X) else dense(X)
     return PMLData(X, Y, found.get("candidates"), name)
 
 
@@ -139,14 +118,15 @@ def pml_split(data, seed, amount=None, *, test_size=0.3):
 
     Returns
     -------
-    split : PMLSplit
-        Both parts. Sparse features stay as they are.
+    split : Split
+        Both parts, the former with candidates as what is given. Dense features are
+        standardised on the training rows, sparse ones stay as they are.
 
     Examples
     --------
     >>> from demurk.benchmark.tasks import pml_data, pml_split
     >>> split = pml_split(pml_data("synthetic"), 0, amount=1)
-    >>> split.candidates.shape
+    >>> split.given.shape
     (5600, 4)
     """
     if (amount is None) == (data.candidates is None):
@@ -168,7 +148,7 @@ def pml_split(data, seed, amount=None, *, test_size=0.3):
         X_train, X_test = scaler.transform(X_train), scaler.transform(X_test)
     # scikit-learn's ridge sums labels in their own type, and int8 overflows.
     candidates = candidates.astype(np.int64)
-    return PMLSplit(X_train, candidates, data.Y[train], X_test, data.Y[test])
+    return Split(X_train, data.Y[train], X_test, data.Y[test], candidates)
 
 
 def measures(Y, predicted, scores):
@@ -189,7 +169,7 @@ def pml_score(model, split):
     ----------
     model : classifier
         A partial multi-label or a plain multi-label classifier.
-    split : PMLSplit
+    split : Split
         Data.
 
     Returns
@@ -208,12 +188,12 @@ def pml_score(model, split):
     True
     """
     start = time.process_time()
-    model = clone(model).fit(split.X_train, split.candidates)
+    model = clone(model).fit(split.X_train, split.given)
     seconds = time.process_time() - start
     report = measures(
         split.Y_test, model.predict(split.X_test), label_scores(model, split.X_test)
     )
-    noise = noise_report(split.candidates, split.Y_train, 1 - confidences(model, split))
+    noise = noise_report(split.given, split.Y_train, 1 - confidences(model, split))
     report |= {f"noise {name}": noise[name] for name in ("AUC", "AP", "P@n")}
     return {**report, "noise rate": noise["noise"], "seconds": seconds}
 
@@ -225,7 +205,7 @@ def pml_transductive(model, split):
     ----------
     model : classifier or None
         A classifier; None stands for the trivial score, the candidates themselves.
-    split : PMLSplit
+    split : Split
         Data, of which the test rows are not used.
 
     Returns
@@ -241,17 +221,17 @@ def pml_transductive(model, split):
     >>> pml_transductive(None, split)["noise AUC"]
     0.5
     """
-    is_candidate = split.candidates > 0
+    is_candidate = split.given > 0
     belief = is_candidate.astype(np.float64)
     predicted = is_candidate
     if model is not None:
-        model = clone(model).fit(split.X_train, split.candidates)
+        model = clone(model).fit(split.X_train, split.given)
         belief = confidences(model, split)
         belief[~is_candidate] = belief.min() - 1
         predicted = np.zeros_like(is_candidate)
         predicted[is_candidate] = kept_candidates(belief[is_candidate])
     report = measures(split.Y_train, predicted.astype(int), belief)
-    noise = noise_report(split.candidates, split.Y_train, -belief)
+    noise = noise_report(split.given, split.Y_train, -belief)
     return report | {f"noise {name}": noise[name] for name in ("AUC", "AP", "P@n")}
 
 
@@ -262,7 +242,7 @@ def pml_choose(models, split, seed=0):
     ----------
     models : sequence of classifiers
         What to choose from.
-    split : PMLSplit
+    split : Split
         Data, of which only training rows and candidates are used.
     seed : int, default=0
         Seed of the inner split.
@@ -283,13 +263,13 @@ def pml_choose(models, split, seed=0):
     """
     if len(models) == 1:
         return models[0]
-    rows = np.arange(len(split.candidates))
+    rows = np.arange(len(split.given))
     train, held = train_test_split(rows, test_size=0.2, random_state=seed)
     losses = []
     for model in models:
-        fitted = clone(model).fit(split.X_train[train], split.candidates[train])
+        fitted = clone(model).fit(split.X_train[train], split.given[train])
         scores = label_scores(fitted, split.X_train[held])
-        losses.append(ranking_loss(split.candidates[held], scores))
+        losses.append(ranking_loss(split.given[held], scores))
     return models[int(np.argmin(losses))]
 
 

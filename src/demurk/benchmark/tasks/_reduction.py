@@ -14,7 +14,8 @@ from demurk.benchmark.tasks._common import (
     reason_to_skip,
     unknown_parameter,
 )
-from demurk.benchmark.tasks._nmlsdr import PARTS, NMLSDRData, nmlsdr_data, nmlsdr_score
+from demurk.benchmark.tasks._data import Split
+from demurk.benchmark.tasks._nmlsdr import PARTS, nmlsdr_data, nmlsdr_score
 
 __all__ = ["reduction"]
 
@@ -104,7 +105,7 @@ def _data(name, seed, max_samples):
     if max_samples is None:
         return data
     n_train, n_test = max_samples, max_samples // 2
-    return NMLSDRData(
+    return Split(
         data.X_train[:n_train],
         data.Y_train[:n_train],
         data.X_test[:n_test],

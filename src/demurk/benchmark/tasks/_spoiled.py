@@ -6,9 +6,9 @@
 from functools import lru_cache
 
 import numpy as np
-from scipy.sparse import issparse
 from sklearn.ensemble import RandomForestRegressor
 
+from demurk.benchmark.tasks._data import dense
 from demurk.datasets import load_dataset, make_multilabel_blocks
 from demurk.out_of_sample import out_of_bag_scores
 
@@ -24,8 +24,7 @@ def dense_data(name, seed):
         data = make_multilabel_blocks(2000, random_state=seed)
     else:
         data = load_dataset(name)
-    X = data.data.toarray() if issparse(data.data) else np.asarray(data.data, float)
-    return X, data.target.astype(int)
+    return dense(data.data), data.target.astype(int)
 
 
 def wrong_entries(noise, rate, X, Y, rng):

@@ -7,7 +7,6 @@ import time
 from functools import lru_cache
 
 import numpy as np
-from scipy.sparse import issparse
 from sklearn.base import is_classifier
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import average_precision_score
@@ -18,6 +17,7 @@ from demurk.benchmark.tasks._common import (
     quiet,
     reason_to_skip,
 )
+from demurk.benchmark.tasks._data import dense
 from demurk.datasets import load_dataset
 
 __all__ = ["NOISES", "spoiled_classes", "wrong_classes"]
@@ -129,7 +129,7 @@ def _predicted(model, X, true):
 def _spoiled(name, seed, noise, rate, max_samples):
     """Features, true and given classes of some rows."""
     data = load_dataset(name)
-    X = data.data.toarray() if issparse(data.data) else np.asarray(data.data, float)
+    X = dense(data.data)
     rows = np.random.RandomState(seed).permutation(len(X))[:max_samples]
     X, true = X[rows], np.unique(data.target[rows], return_inverse=True)[1]
     X = X[:, np.ptp(X, axis=0) > 0]

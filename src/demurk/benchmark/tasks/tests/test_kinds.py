@@ -315,7 +315,7 @@ def test_partial_multilabel_settings():
     cut = type(data)(data.X[rows], data.Y[rows], None, "synthetic")
     split = pml_split(cut, 0, 1.0)
     own = PMLLCom(2, max_iter=4, tol=0.0, random_state=0)
-    own.fit(split.X_train, split.candidates)
+    own.fit(split.X_train, split.given)
     extra = {"params": {"max_iter": 4, "tol": 0.0}, "convergence": True}
     report = partial_multilabel(
         "synthetic", method, 0, compressed=0.5, **extra, **options

@@ -102,14 +102,16 @@ def test_the_ceiling_predicts_as_many_labels_as_there_are():
 
 def test_the_cut_of_the_classifier_lends_itself_to_a_forest():
     plain = few_labels("toy", FOREST, 0, **SIZES)
-    cut = few_labels("toy", FOREST | {"cut": "MurkyClassifier"}, 0, **SIZES)
+    cut = few_labels(
+        "toy", FOREST | {"cut": "demurk.multilabel.MurkyClassifier"}, 0, **SIZES
+    )
     assert cut["AP"] == pytest.approx(plain["AP"])
     assert cut["MiF1"] > plain["MiF1"]
 
 
 def test_rates_are_estimated_once_for_what_was_told(monkeypatch):
     murky = {"estimator": "demurk.multilabel.MurkyClassifier"}
-    cut = FOREST | {"cut": "MurkyClassifier"}
+    cut = FOREST | {"cut": "demurk.multilabel.MurkyClassifier"}
     alone = few_labels("toy", cut, 1, **SIZES)
     few_labels("toy", murky, 2, **SIZES)
     few_labels("toy", murky, 1, **SIZES)

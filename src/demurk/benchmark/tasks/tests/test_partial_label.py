@@ -10,13 +10,12 @@ from sklearn.model_selection import KFold
 from sklearn.preprocessing import StandardScaler
 
 from demurk.benchmark import published_results
+from demurk.benchmark.statistics import fold_t_test, win_tie_loss
 from demurk.benchmark.tasks._partial_label import (
     PartialLabelData,
-    fold_t_test,
     partial_label_accuracy,
     partial_label_data,
     partial_label_folds,
-    win_tie_loss,
 )
 from demurk.labels import add_candidates
 from demurk.partial_label import PLECOC, PLkNN

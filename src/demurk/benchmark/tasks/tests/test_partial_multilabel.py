@@ -30,15 +30,15 @@ def data(rng):
 def test_split_adds_noise_to_the_training_part_only(data):
     split = pml_split(data, 3, amount=1)
     assert len(split.Y_test) == 60 and len(split.Y_train) == 140
-    assert np.all(split.candidates >= split.Y_train)
-    added = (split.candidates - split.Y_train).sum(axis=1)
+    assert np.all(split.given >= split.Y_train)
+    added = (split.given - split.Y_train).sum(axis=1)
     count = split.Y_train.sum(axis=1)
     assert_array_equal(added, np.minimum(count, 4 - count))
     # Test rows are true rows of the data, standardised with the training rows.
     assert_allclose(split.X_train.mean(axis=0), 0, atol=1e-12)
     assert np.abs(split.X_test.mean(axis=0)).max() > 1e-6
     again = pml_split(data, 3, amount=1)
-    assert_array_equal(again.candidates, split.candidates)
+    assert_array_equal(again.given, split.given)
     assert not np.array_equal(pml_split(data, 4, amount=1).Y_test, split.Y_test)
 
 
@@ -50,7 +50,7 @@ def test_sparse_features_stay_as_they_are(data):
 
 def test_own_candidates_are_used(data):
     own = PMLData(data.X, data.Y, np.ones_like(data.Y), "own")
-    assert pml_split(own, 0).candidates.all()
+    assert pml_split(own, 0).given.all()
     with pytest.raises(ValueError, match="has candidates of its own"):
         pml_split(own, 0, amount=1)
     with pytest.raises(ValueError, match="has none"):
@@ -75,7 +75,7 @@ def test_scores(model, data):
     split = pml_split(data, 0, amount=1)
     report = pml_score(model, split)
     assert report["ranking loss"] < 0.4 and report["seconds"] > 0
-    wrong = (split.candidates > split.Y_train).sum() / split.candidates.sum()
+    wrong = (split.given > split.Y_train).sum() / split.given.sum()
     assert_allclose(report["noise rate"], wrong)
     assert 0.5 < report["noise AUC"] <= 1
 
@@ -87,7 +87,7 @@ def test_trivial_score_is_beaten_only_among_candidates(data):
         pml_transductive(FPML(random_state=0), split),
     )
     assert trivial["noise AUC"] == 0.5 < model["noise AUC"]
-    assert trivial["hamming loss"] == np.mean(split.candidates != split.Y_train)
+    assert trivial["hamming loss"] == np.mean(split.given != split.Y_train)
     assert model["ranking loss"] <= trivial["ranking loss"]
 
 
@@ -96,7 +96,7 @@ def test_choice_never_sees_true_labels(data):
     models = [MLkNN(1), MLkNN(15)]
     chosen = pml_choose(models, split)
     assert chosen is models[1]
-    blind = type(split)(split.X_train, split.candidates, None, None, None)
+    blind = type(split)(split.X_train, None, None, None, split.given)
     assert pml_choose(models, blind) is chosen
     assert pml_choose(models[:1], blind) is models[0]
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from demurk.benchmark import _class_alternatives as rivals
+from demurk.benchmark.rivals import _classes as rivals
 from demurk.benchmark.tasks import wrong_classes
 from demurk.benchmark.tasks._wrong_classes import NOISES, spoiled_classes
 
