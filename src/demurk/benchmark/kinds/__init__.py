@@ -18,6 +18,7 @@ from demurk.benchmark.kinds._embedding import embedding
 from demurk.benchmark.kinds._few_labels import few_labels
 from demurk.benchmark.kinds._partial_multilabel import partial_multilabel
 from demurk.benchmark.kinds._reduction import reduction
+from demurk.benchmark.kinds._review import review
 
 __all__ = [
     "audit",
@@ -28,4 +29,5 @@ __all__ = [
     "few_labels",
     "partial_multilabel",
     "reduction",
+    "review",
 ]
