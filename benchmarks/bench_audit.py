@@ -8,8 +8,8 @@ import time
 from benchmarks.common import CpuBenchmark, size
 from demurk.audit import LabelAudit
 from demurk.benchmark import load_protocol
-from demurk.benchmark._class_alternatives import CleanlabClasses
-from demurk.benchmark.kinds._wrong_classes import _spoiled
+from demurk.benchmark.rivals._classes import CleanlabClasses
+from demurk.benchmark.tasks._wrong_classes import _spoiled
 
 SETS = load_protocol("wrong-classes").data_sets
 

@@ -35,6 +35,7 @@ from demurk.benchmark.tasks._pml import (
     pml_transductive,
 )
 from demurk.benchmark.tasks._reduction import reduction
+from demurk.benchmark.tasks._review import review
 from demurk.benchmark.tasks._wrong_classes import wrong_classes
 
 __all__ = [
@@ -60,5 +61,6 @@ __all__ = [
     "pml_split",
     "pml_transductive",
     "reduction",
+    "review",
     "wrong_classes",
 ]

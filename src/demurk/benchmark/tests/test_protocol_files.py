@@ -68,6 +68,7 @@ KEYS = {
     *("estimator", "params", "grid", "cheaper", "group", "needs"),
     *("reducer", "reducer_params", "like", "classifier", "classifier_params"),
     *("true_labels", "cut", "variance", "max_labels", "max_samples"),
+    *("reranked", "random_every"),
 }
 
 
