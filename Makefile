@@ -7,7 +7,7 @@ STAMP := $(VENV)/.installed
 DEMO := $(if $(wildcard $(STAMP)),$(STAMP),$(VENV)/.installed-for-demo)
 MINIMUM := .venv-minimum
 
-.PHONY: setup demo dist test test-minimum lint docs bench clean
+.PHONY: setup demo dist test test-minimum lint claims docs bench clean
 
 setup: $(STAMP)
 
@@ -25,7 +25,7 @@ demo: $(DEMO)
 	$(BIN)/demurk demo --output demurk-demo --force
 
 # One thread per worker: the workers already share the cores.
-test: lint
+test: lint claims
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest --numprocesses auto
 
 # The lowest versions that pyproject.toml declares; what takes long is left to `test`.
@@ -44,6 +44,10 @@ lint: $(STAMP)
 	$(BIN)/codespell src tests doc examples benchmarks README.md CONTRIBUTING.md
 	$(BIN)/lint-imports
 	$(BIN)/mypy
+
+# Every published number, the rows it comes from and its value; fails if one is wrong.
+claims: $(STAMP)
+	$(BIN)/python -m doc.claims
 
 docs: $(STAMP)
 	$(BIN)/sphinx-build -W --keep-going -b html doc doc/_build/html

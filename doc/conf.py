@@ -11,8 +11,9 @@ from pathlib import Path
 
 import demurk
 
-sys.path.insert(0, str(Path(__file__).parent))
-from tables import write_tables
+sys.path.insert(0, str(Path(__file__).parent.parent))
+from doc.claims import claim_role
+from doc.tables import write_tables
 
 write_tables()
 
@@ -92,6 +93,7 @@ def escape_names_in_shapes(app, what, name, obj, options, lines):
 
 
 def setup(app):
-    """Register the handlers above; the second one comes before numpydoc's."""
+    """Register the role and the handlers; the second comes before numpydoc's."""
+    app.add_role("claim", claim_role)
     app.connect("autodoc-skip-member", skip_foreign_members)
     app.connect("autodoc-process-docstring", escape_names_in_shapes, priority=400)

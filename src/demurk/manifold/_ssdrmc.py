@@ -81,6 +81,9 @@ class SSDRMC(
     start : {"features", "zeros"}, default="features"
         Whether the first weights come from the features alone, or, as in the paper,
         from labels that are 0 where they are missing.
+    scale : {"neighbors", "literal"}, default="neighbors"
+        Whether the features' term of the objective is divided by the mean squared
+        distance of neighbours, or taken as equation 1 has it. See the notes.
     reg : float or str, default="rel:1e-3"
         Ridge in the fit of the weights (the paper's xi). A string such as "rel:1e-3"
         stands for that share of the mean squared distance of the neighbours.
@@ -132,8 +135,8 @@ class SSDRMC(
     -----
     The objective is ``(1 - a) sum_i |x_i - sum_j W_ij x_j|^2 / s
     + a sum_i |f_i - sum_j W_ij f_j|^2`` with rows of W that sum to one [1]_. The paper
-    has s = 1, which makes the meaning of a depend on the unit of the features; here s
-    is the mean squared distance to a neighbour.
+    has s = 1 (``scale="literal"``), which makes the meaning of a depend on the unit of
+    the features; here s is the mean squared distance to a neighbour.
 
     With A = I - W, "exact" solves ``(A'A)_uu F_u = -(A'A)_ul Y``. Equation 7 of the
     paper, "harmonic", sets only the unlabelled rows of A F to zero, which is not the
@@ -190,6 +193,7 @@ class SSDRMC(
         "weights": [StrOptions({"nonnegative", "signed", "simplex"})],
         "fit_weight": [Interval(Real, 0, None, closed="neither")],
         "start": [StrOptions({"features", "zeros"})],
+        "scale": [StrOptions({"neighbors", "literal"})],
         "reg": [Interval(Real, 0, None, closed="neither"), str],
         "fallback": [StrOptions({"argmax"}), None],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
@@ -214,6 +218,7 @@ class SSDRMC(
         weights="nonnegative",
         fit_weight=1.0,
         start="features",
+        scale="neighbors",
         reg="rel:1e-3",
         fallback=None,
         max_iter=30,
@@ -230,6 +235,7 @@ class SSDRMC(
         self.weights = weights
         self.fit_weight = fit_weight
         self.start = start
+        self.scale = scale
         self.reg = reg
         self.fallback = fallback
         self.max_iter = max_iter
@@ -275,8 +281,9 @@ class SSDRMC(
         )
         indices = graph.distances.indices.reshape(n, -1)
         grams = difference_products(X, indices)
-        mean_square = float(np.mean(graph.distances.data.astype(np.float64) ** 2))
-        grams /= mean_square or 1.0
+        if self.scale == "neighbors":
+            mean_square = float(np.mean(graph.distances.data.astype(np.float64) ** 2))
+            grams /= mean_square or 1.0
         step = self._loop(X, y, labels, grams, indices)
         self.weights_ = weight_graph(indices, step.weights, tidy=True)
         self.label_distributions_ = step.scores

@@ -9,7 +9,11 @@ import numpy as np
 
 from demurk.linalg._metric import SOLVERS
 from demurk.projection._base import N_COMPONENTS
-from demurk.projection._disambiguation import CandidateReducer
+from demurk.projection._disambiguation import (
+    CandidateReducer,
+    rank_weights,
+    update_confidences,
+)
 from demurk.utils._compat import Interval, StrOptions
 
 __all__ = ["CENDA"]
@@ -54,6 +58,12 @@ class CENDA(CandidateReducer):
     scatter : {"sum", "mean"}, default="sum"
         Whether the scatter of the features in the metric is a sum over samples, as in
         the paper, or a mean. See Notes.
+    vote : {"equal", "rank"}, default="equal"
+        Whether all neighbours have one vote, as in equation 13, or the nearest has k,
+        the next k - 1 and the last one, as in the authors' code.
+    scale : {"metric", "entry"}, default="metric"
+        Whether directions have length one in the metric, as in the paper, or a largest
+        entry of one, as in the authors' code. It decides who is a neighbour.
     rescale : bool, default=False
         Scale all directions alike so that the reduced training samples have unit
         variance on average. Neighbours do not change; kernel machines and other
@@ -129,7 +139,7 @@ class CENDA(CandidateReducer):
     and 0.788. The scale of features matters in any case: standardise first.
 
     The accuracies of the paper are reached when test samples take part in the
-    reduction with their candidates, and not within folds: on Lost 0.817 against 0.756,
+    reduction with their candidates, and not within folds: on Lost 0.831 against 0.756,
     where the paper prints 0.810; the 6, 11 and 13 directions that it keeps for
     thresholds of 0.9, 0.99 and 0.999 are found exactly. See the reproduction page.
 
@@ -162,6 +172,8 @@ class CENDA(CandidateReducer):
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
         "scatter": [StrOptions({"sum", "mean"})],
+        "vote": [StrOptions({"equal", "rank"})],
+        "scale": [StrOptions({"metric", "entry"})],
         "rescale": ["boolean"],
         "solver": [StrOptions(set(SOLVERS))],
         "n_jobs": [Integral, None],
@@ -178,6 +190,8 @@ class CENDA(CandidateReducer):
         max_iter=50,
         tol=1e-4,
         scatter="sum",
+        vote="equal",
+        scale="metric",
         rescale=False,
         solver="auto",
         n_jobs=None,
@@ -190,6 +204,8 @@ class CENDA(CandidateReducer):
         self.max_iter = max_iter
         self.tol = tol
         self.scatter = scatter
+        self.vote = vote
+        self.scale = scale
         self.rescale = rescale
         self.solver = solver
         self.n_jobs = n_jobs
@@ -209,6 +225,17 @@ class CENDA(CandidateReducer):
         while n_kept < rank and not distinct[n_kept - 1]:
             n_kept += 1
         return n_kept
+
+    def _direction_scale(self, metric, basis):
+        if self.scale == "metric":
+            return 1.0
+        return 1 / np.abs(metric.directions(basis)).max(axis=0)
+
+    def _update(self, confidences, candidates, graph):
+        if self.vote == "equal":
+            return super()._update(confidences, candidates, graph)
+        weights = rank_weights(graph.distances)
+        return update_confidences(confidences, candidates, weights, self.self_weight)
 
     def _output_scale(self, step):
         return 1 / step.spread if self.rescale else 1.0

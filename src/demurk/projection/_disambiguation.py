@@ -25,7 +25,12 @@ from demurk.projection._base import LinearReducer
 from demurk.utils._compat import CallbackSupportMixin
 from demurk.utils._progress import fit_progress
 
-__all__ = ["CandidateReducer", "update_confidences"]
+__all__ = [
+    "CandidateReducer",
+    "choose_candidates",
+    "rank_weights",
+    "update_confidences",
+]
 
 # Subspaces that still turn by more than this at the last iteration deserve a warning.
 UNSETTLED = 0.1
@@ -34,14 +39,48 @@ UNSETTLED = 0.1
 def update_confidences(confidences, candidates, graph, self_weight):
     """Let the neighbours vote on the candidates of each sample, all at once.
 
-    `graph` holds ones at the neighbours of each row; `self_weight` is the weight of
-    the present confidences beside one neighbour. Rows of the result sum to one; a row
-    whose candidates get no vote at all is kept.
+    `graph` holds the weights of the neighbours of each row; `self_weight` is that of
+    the present confidences. Rows of the result sum to one; a row whose candidates get
+    no vote at all is kept.
     """
     votes = (self_weight * confidences + graph @ confidences) * candidates
     total = votes.sum(axis=1, keepdims=True)
     kept = total == 0
     return np.where(kept, confidences, votes / np.where(kept, 1, total))
+
+
+def choose_candidates(confidences, candidates, graph):
+    """Let the neighbours choose one candidate of each sample.
+
+    The candidate with the largest sum of votes, weighted as in `graph`, gets the share
+    of neighbours that have any confidence in it, and the others share the rest evenly;
+    candidates that tie for it are treated alike, and share what they get. A row whose
+    candidates get no vote at all is kept.
+    """
+    votes = (graph @ confidences) * candidates
+    best = votes.max(axis=1, keepdims=True)
+    chosen = candidates & (votes >= (1 - 1e-12) * best)
+    supported = graph.astype(bool).astype(float) @ (confidences > 0).astype(float)
+    n_neighbors = np.maximum(np.diff(graph.indptr), 1)[:, np.newaxis]
+    n_chosen = chosen.sum(axis=1, keepdims=True)
+    n_others = candidates.sum(axis=1, keepdims=True) - n_chosen
+    share = (supported * chosen).sum(axis=1, keepdims=True) / n_chosen / n_neighbors
+    share = np.where(n_others == 0, 1.0, share)
+    spread = np.where(chosen, share / n_chosen, (1 - share) / np.maximum(n_others, 1))
+    return np.where(best > 0, spread * candidates, confidences)
+
+
+def rank_weights(distances):
+    """Neighbours with the weights k, k - 1, ..., 1 from the nearest to the farthest."""
+    graph = distances.astype(np.float64)
+    graph.sort_indices()
+    sizes = np.diff(graph.indptr)
+    rows = np.repeat(np.arange(len(sizes)), sizes)
+    order = np.lexsort((graph.indices, graph.data, rows))
+    weights = np.empty(len(order))
+    places = np.arange(len(order)) - np.repeat(graph.indptr[:-1], sizes)
+    weights[order] = np.repeat(sizes, sizes) - places
+    return csr_array((weights, graph.indices, graph.indptr), shape=graph.shape)
 
 
 @dataclass(frozen=True)
@@ -87,6 +126,15 @@ class CandidateReducer(CallbackSupportMixin, LinearReducer):
     def _n_kept(self, eigenvalues, rank):
         """Directions kept, when `n_components` does not say so."""
         return rank
+
+    def _direction_scale(self, metric, basis):
+        """What to multiply the directions with, beside their lengths."""
+        return 1.0
+
+    def _update(self, confidences, candidates, graph):
+        """Confidences after the vote of the neighbours."""
+        graph = graph.connectivity
+        return update_confidences(confidences, candidates, graph, self.self_weight)
 
     def _output_scale(self, step):
         return 1.0
@@ -134,8 +182,7 @@ class CandidateReducer(CallbackSupportMixin, LinearReducer):
 
         def vote(Z, confidences):
             graph = nearest_neighbors(Z, self.n_neighbors, n_jobs=self.n_jobs)
-            graph = graph.connectivity
-            return update_confidences(confidences, candidates, graph, self.self_weight)
+            return self._update(confidences, candidates, graph)
 
         step, history, stopped = None, [], False
         with fit_progress(self, self.max_iter, X, y) as stage:
@@ -177,7 +224,7 @@ class CandidateReducer(CallbackSupportMixin, LinearReducer):
             n_kept = min(self.n_components, rank)
         basis = basis[:, :n_kept]
         reported, lengths = self._lengths(eigenvalues)
-        lengths = lengths[:n_kept]
+        lengths = lengths[:n_kept] * self._direction_scale(metric, basis)
         Z = metric.project(basis * lengths)
         updated = vote(Z, confidences)
         change = np.abs(updated - confidences).max()

@@ -229,7 +229,7 @@ def test_fifty_turns_on_lost_are_no_fixed_point(data_home):
 
 
 def test_directions_of_fgnet(data_home):
-    """15 are printed for a threshold of 0.9; their number only falls."""
+    """15 and 40 are printed: not what the text says, but what the program does."""
     data = partial_label_data("fg-net", data_home=data_home)
     X = StandardScaler().fit_transform(data.X)
     model = CENDA(threshold=0.9, max_iter=8, tol=0)
@@ -237,6 +237,11 @@ def test_directions_of_fgnet(data_home):
         model.fit(X, data.candidates)
     kept = model.convergence_[:, 2]
     assert np.all(np.diff(kept) <= 0) and kept[-1] < 15
+    for threshold, printed in ((0.9, 15), (0.999, 40)):
+        model = CENDA(threshold=threshold, vote="rank", scale="entry")
+        with pytest.warns(ConvergenceWarning):
+            model.fit(X, data.candidates)
+        assert model.n_components_ == printed
 
 
 def test_odd_cells_of_table_3_of_cenda():

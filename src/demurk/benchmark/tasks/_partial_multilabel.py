@@ -52,7 +52,8 @@ def partial_multilabel(
     method : dict
         ``estimator`` and its ``params``; perhaps ``grid``, parameters to be chosen on a
         part of the training rows by their candidates. ``estimator = "trivial"`` is the
-        candidates themselves, for transductive scores.
+        candidates themselves, for transductive scores. With ``features = "raw"`` dense
+        features are left as they are.
     seed : int
         Seed of split, noise and random methods.
     amount : float, default=None
@@ -95,7 +96,8 @@ def partial_multilabel(
     reason = reason or unknown_parameter(method, extra)
     if reason is not None:
         return {"skipped": reason}
-    split = _split(data_set, transposed, max_samples, seed, amount)
+    standardize = method.get("features", "standardized") != "raw"
+    split = _split(data_set, transposed, max_samples, seed, amount, standardize)
     with quiet():
         if method["estimator"] == "trivial":
             return pml_transductive(None, split)
@@ -135,5 +137,6 @@ def _data(name, transposed, max_samples):
 
 
 @lru_cache(maxsize=1)
-def _split(name, transposed, max_samples, seed, amount):
-    return pml_split(_data(name, transposed, max_samples), seed, amount)
+def _split(name, transposed, max_samples, seed, amount, standardize):
+    data = _data(name, transposed, max_samples)
+    return pml_split(data, seed, amount, standardize=standardize)

@@ -101,7 +101,7 @@ def pml_data(name, *, transposed=False, data_home=None):
     return PMLData(X, Y, found.get("candidates"), name)
 
 
-def pml_split(data, seed, amount=None, *, test_size=0.3):
+def pml_split(data, seed, amount=None, *, test_size=0.3, standardize=True):
     """Split at random and add noise to the training part.
 
     Parameters
@@ -115,6 +115,8 @@ def pml_split(data, seed, amount=None, *, test_size=0.3):
         candidates of its own.
     test_size : float, default=0.3
         Share of the test rows.
+    standardize : bool, default=True
+        Whether dense features are standardised on the training rows.
 
     Returns
     -------
@@ -143,7 +145,7 @@ def pml_split(data, seed, amount=None, *, test_size=0.3):
         noisy = add_extra_labels(data.Y[train], amount, random_state=seed)
         candidates = noisy.labels
     X_train, X_test = data.X[train], data.X[test]
-    if not issparse(X_train):
+    if standardize and not issparse(X_train):
         scaler = StandardScaler().fit(X_train)
         X_train, X_test = scaler.transform(X_train), scaler.transform(X_test)
     # scikit-learn's ridge sums labels in their own type, and int8 overflows.

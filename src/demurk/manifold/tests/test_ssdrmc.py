@@ -152,6 +152,20 @@ def test_invariances(murky, rng):
     )
 
 
+def test_the_literal_form_depends_on_the_unit(murky):
+    X, Y = murky
+    base = SSDRMC(random_state=0).fit(X, Y)
+    graph = nearest_neighbors(X, 15)
+    unit = np.sqrt(np.mean(graph.distances.data**2))
+    same = SSDRMC(scale="literal", random_state=0).fit(X / unit, Y)
+    assert_allclose(same.label_distributions_, base.label_distributions_, atol=1e-6)
+    # Large units drown the labels, as a weight of 0 does.
+    large = SSDRMC(scale="literal", random_state=0).fit(1e4 * X, Y)
+    alone = SSDRMC(label_weight=0, random_state=0).fit(X, Y)
+    assert_allclose(large.weights_.toarray(), alone.weights_.toarray(), atol=1e-4)
+    assert np.abs(large.weights_ - base.weights_).max() > 0.01
+
+
 @pytest.mark.parametrize("inference", ["exact", "harmonic", "relaxed", "paper"])
 @pytest.mark.parametrize("weights", ["nonnegative", "signed", "simplex"])
 def test_every_form(murky, inference, weights):

@@ -298,3 +298,13 @@ def test_unlabelled_rows_get_the_predicted_embedding(data):
     predicted = np.maximum(X[10:15] @ model.coef_.T + model.intercept_, 0)
     assert_allclose(model.label_embedding_[10:15], predicted)
     assert_array_equal(np.diff(model.noise_.indptr)[10:15], 0)
+
+
+def test_share_of_compressed_labels(rng):
+    X, Y = rng.normal(size=(30, 4)), rng.randint(2, size=(30, 5))
+    for n_components, rank in ((None, 10), (0.6, 3), (0.1, 1), (4, 4)):
+        model = PMLLCom(n_components, max_iter=1, random_state=0).fit(X, Y)
+        assert model.label_embedding_.shape[1] == rank
+    wide = rng.randint(2, size=(30, 25))
+    model = PMLLCom(max_iter=1, random_state=0).fit(X, wide)
+    assert model.label_embedding_.shape[1] == 15

@@ -25,8 +25,13 @@ from demurk.projection import CENDA
 SOLVERS = ["cholesky", "svd", "gram", "cg"]
 
 
-def naive(X, S, n_iter, *, k=8, alpha=1.0, mu=0.5, threshold=0.999, scatter="sum"):
-    """The loop of the paper with a dense eigenproblem, X centred."""
+def naive(X, S, n_iter, *, k=8, mu=0.5, threshold=0.999, coded=False, **options):
+    """The loop of the paper with a dense eigenproblem, X centred.
+
+    `coded` is the loop of the authors' program: directions with a largest entry of one,
+    and votes of k, k - 1, ..., 1.
+    """
+    alpha, scatter = options.get("alpha", 1.0), options.get("scatter", "sum")
     m, d = X.shape
     H = np.eye(m) - 1 / m
     X = H @ X
@@ -40,13 +45,14 @@ def naive(X, S, n_iter, *, k=8, alpha=1.0, mu=0.5, threshold=0.999, scatter="sum
         while values[:kept].sum() < (threshold - 1e-12) * values.sum():
             kept += 1
         P = vectors[:, :kept]
+        P = P / np.abs(P).max(axis=0) if coded else P
         Z = X @ P
         distances = ((Z[:, None, :] - Z[None, :, :]) ** 2).sum(axis=2)
         np.fill_diagonal(distances, np.inf)
         B = alpha * Y
         for i in range(m):
-            for j in np.argsort(distances[i], kind="stable")[:k]:
-                B[i] = B[i] + Y[j]
+            for place, j in enumerate(np.argsort(distances[i], kind="stable")[:k]):
+                B[i] = B[i] + (k - place if coded else 1) * Y[j]
         B = B * S
         Y = B / B.sum(axis=1, keepdims=True)
     return P, values, Y, M
@@ -470,3 +476,17 @@ def test_dimensions_of_the_paper_on_lost(data_home, threshold, n_kept):
     X = StandardScaler().fit_transform(raw["data"])
     model = CENDA(threshold=threshold).fit(X, csr_array(raw["partial_target"].T))
     assert model.n_components_ == n_kept
+
+
+@pytest.mark.parametrize("solver", ["cholesky", "svd"])
+def test_votes_by_rank_and_the_largest_entry(data, solver):
+    X, S, _ = data
+    n_iter = 4
+    P, _, Y, _ = naive(X, S, n_iter, coded=True)
+    options = {"vote": "rank", "scale": "entry", "solver": solver}
+    model = quiet(CENDA(max_iter=n_iter, tol=0, **options), X, S)
+    assert_allclose(np.abs(model.components_), np.abs(P.T), atol=1e-7)
+    assert_allclose(np.abs(model.components_).max(axis=1), 1)
+    assert_allclose(model.label_distributions_, Y, atol=1e-7)
+    plain = quiet(CENDA(max_iter=n_iter, tol=0, solver=solver), X, S)
+    assert np.abs(plain.label_distributions_ - Y).max() > 1e-3

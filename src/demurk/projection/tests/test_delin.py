@@ -16,6 +16,7 @@ from sklearn.preprocessing import StandardScaler
 
 from demurk.labels import add_candidates
 from demurk.projection import DELIN
+from demurk.projection._disambiguation import choose_candidates, rank_weights
 
 
 def naive(X, S, n_iter, *, k=8, norm="within", reg="rel:1e-6"):
@@ -180,3 +181,43 @@ def test_noise_features_are_removed(rng):
     assert (model.labels_ == y[train]).mean() >= 0.95
     knn = KNeighborsClassifier(10).fit(model.transform(X[train]), model.labels_)
     assert knn.score(model.transform(X[test]), y[test]) >= 0.90
+
+
+def test_neighbours_choose_one_candidate():
+    candidates = np.array([[1, 1, 1, 0], [1, 1, 0, 0], [0, 0, 1, 0], [1, 1, 0, 1]]) > 0
+    Y = np.array([[0.2, 0.5, 0.3, 0], [1, 0, 0, 0], [0, 0, 1, 0], [0, 0.5, 0, 0.5]])
+    # The votes of three neighbours, the nearest first.
+    votes = [[0, 3, 2, 1], [3, 0, 1, 2], [1, 2, 0, 3], [0, 2, 3, 0]]
+    found = choose_candidates(Y, candidates, csr_array(np.array(votes, dtype=float)))
+    # Row 0: 3, 0.5 and 2 votes; one of three neighbours has the first class.
+    assert_allclose(found[0], [1 / 3, 1 / 3, 1 / 3, 0])
+    # Row 1: 0.6 and 2.5 votes for the first two; two of three have the second.
+    assert_allclose(found[1], [1 / 3, 2 / 3, 0, 0])
+    # One candidate keeps all; so does a sample whose candidates nobody votes for.
+    assert_array_equal(found[2], [0, 0, 1, 0])
+    assert_allclose(found[3], [1 / 2, 1 / 4, 0, 1 / 4])
+    nobody = choose_candidates(Y, candidates, csr_array((4, 4)))
+    assert_array_equal(nobody, Y)
+    # Two that tie share what they get: half of the neighbours have each.
+    tied = np.array([[0.5, 0.5, 0, 0], [1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 0, 1]])
+    graph = csr_array(np.array([[0, 1.0, 1, 0]] * 4))
+    found = choose_candidates(tied, np.tile([True, True, True, False], (4, 1)), graph)
+    assert_allclose(found[0], [1 / 4, 1 / 4, 1 / 2, 0])
+
+
+def test_nearest_neighbours_count_more():
+    distances = csr_array(np.array([[0, 0.5, 0.1, 2], [1, 0, 3, 0.2]]))
+    found = rank_weights(distances).toarray()
+    assert_array_equal(found, [[0, 2, 3, 1], [2, 0, 1, 3]])
+
+
+def test_chosen_candidates_disambiguate(rng):
+    X, y = load_digits(return_X_y=True)
+    X, y = StandardScaler().fit_transform(X[:300]), y[:300]
+    S = add_candidates(y, 2, random_state=rng).labels
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = DELIN(vote="chosen", reg="rel:1e-2", max_iter=20).fit(X, S)
+    assert_allclose(model.label_distributions_.sum(axis=1), 1)
+    assert not model.label_distributions_[S == 0].any()
+    assert (model.labels_ == y).mean() > 0.9
