@@ -15,8 +15,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from demurk.labels import LabelTags, check_labels
 from demurk.labels._truth import check_truth
-from demurk.utils._compat import _check_sample_weight
 from demurk.utils._rows import as_rows, canonical, check_magnitudes, far_origin
+from demurk.utils._weights import check_weights, refuse_weightless
 
 __all__ = [
     "CUT_MARGIN",
@@ -197,14 +197,9 @@ class LabelClassifierMixin(ClassifierMixin):
             wrong = truth.observed & (truth.values != (predicted > 0))
             right = ~wrong.any(axis=1) & ~truth.foreign
             known = truth.observed.any(axis=1)
-        weights = known * _check_sample_weight(
-            sample_weight, predicted, dtype=np.float64, ensure_non_negative=True
-        )
-        if not weights.any():
-            raise ValueError(
-                "No sample with an observed label has a sample_weight above zero; give "
-                "weight to one of them."
-            )
+        weights = check_weights(sample_weight, predicted)
+        weights = known * (1.0 if weights is None else weights)
+        refuse_weightless(weights)
         return float(np.average(right, weights=weights))
 
     def _label_columns(self):

@@ -6,5 +6,11 @@
 from demurk.model_selection._candidates import candidate_scorer
 from demurk.model_selection._scorers import observed_scorer
 from demurk.model_selection._split import LabeledKFold
+from demurk.model_selection._stratified import StratifiedLabeledKFold
 
-__all__ = ["LabeledKFold", "candidate_scorer", "observed_scorer"]
+__all__ = [
+    "LabeledKFold",
+    "StratifiedLabeledKFold",
+    "candidate_scorer",
+    "observed_scorer",
+]

@@ -24,6 +24,7 @@ class LabeledKFold(BaseCrossValidator):
     A plain :class:`~sklearn.model_selection.KFold` misleads on such data: it puts
     unlabelled rows into the test sets, where scikit-learn's scorers take -1 for a
     class of its own and count every real prediction as wrong (or refuse the labels).
+    The `score` of the classifiers here ignores them, but has fewer rows to go by.
 
     Parameters
     ----------
@@ -39,6 +40,7 @@ class LabeledKFold(BaseCrossValidator):
 
     See Also
     --------
+    StratifiedLabeledKFold : With even counts of every label.
     observed_scorer : Scores 2-D labels and ignores the entries not observed.
 
     Notes
@@ -46,9 +48,9 @@ class LabeledKFold(BaseCrossValidator):
     Folds are not stratified. Time and memory O(n q) for the check of the labels,
     then O(n) a fold.
 
-    Rows in a test fold may still hold some -1 when `y` is 2-D; score them with
-    :func:`observed_scorer`. With a 1-D `y` test rows are fully labelled and the
-    scorers of scikit-learn apply.
+    Rows in a test fold may still hold some -1 when `y` is 2-D; the `score` of the
+    classifiers here and :func:`observed_scorer` ignore these. With a 1-D `y` test rows
+    are fully labelled and the scorers of scikit-learn apply.
 
     Examples
     --------
@@ -137,12 +139,16 @@ class LabeledKFold(BaseCrossValidator):
             Row numbers of the test set: labelled rows, in rising order.
         """
         if y is None:
-            raise ValueError("LabeledKFold needs the labels; pass y to split.")
+            raise ValueError(
+                f"{type(self).__name__} needs the labels; pass y to split."
+            )
         if groups is not None:
-            warnings.warn("LabeledKFold ignores groups.", UserWarning, stacklevel=2)
+            warnings.warn(
+                f"{type(self).__name__} ignores groups.", UserWarning, stacklevel=2
+            )
         X, y, observed = indexable(X, y, observed)
-        labeled = check_labels(y, observed=observed).labeled
-        rows = np.flatnonzero(labeled)
+        labels = check_labels(y, observed=observed)
+        rows = np.flatnonzero(labels.labeled)
         if len(rows) < self.n_splits:
             raise ValueError(
                 f"y has {len(rows)} row(s) with an observed label, fewer than "
@@ -150,7 +156,11 @@ class LabeledKFold(BaseCrossValidator):
             )
         if self.shuffle:
             rows = check_random_state(self.random_state).permutation(rows)
-        for fold in np.array_split(rows, self.n_splits):
-            test = np.zeros(len(labeled), dtype=bool)
+        for fold in self._deal(rows, labels):
+            test = np.zeros(labels.n_samples, dtype=bool)
             test[fold] = True
             yield np.flatnonzero(~test), np.flatnonzero(test)
+
+    def _deal(self, rows, labels):
+        """Labelled rows of each fold."""
+        return np.array_split(rows, self.n_splits)

@@ -11,11 +11,12 @@ from sklearn.utils.validation import check_is_fitted
 from demurk.base import DemurkEstimator, LabelClassifierMixin, LabelOutputMixin
 from demurk.graph import nearest_neighbors
 from demurk.utils._compat import HasMethods, Interval, StrOptions, _fit_context
+from demurk.utils._weights import check_weights, keep_weighted
 
 __all__ = ["MLkNN", "fit_posterior"]
 
 
-def fit_posterior(counts, values, observed, n_neighbors, smoothing):
+def fit_posterior(counts, values, observed, n_neighbors, smoothing, weights=None):
     """Posterior of each label given how many neighbours carry it.
 
     Parameters
@@ -28,6 +29,8 @@ def fit_posterior(counts, values, observed, n_neighbors, smoothing):
         The k behind `counts`.
     smoothing : float
         Pseudo-count s added to every cell.
+    weights : ndarray of shape (n_samples,), default=None
+        How often each sample counts.
 
     Returns
     -------
@@ -37,9 +40,14 @@ def fit_posterior(counts, values, observed, n_neighbors, smoothing):
     n_labels = values.shape[1]
     n_bins = n_neighbors + 1
     cells = counts + n_bins * np.arange(n_labels)
+    times = None if weights is None else np.repeat(weights[:, None], n_labels, axis=1)
 
     def histogram(mask):
-        found = np.bincount(cells[mask], minlength=n_labels * n_bins)
+        found = np.bincount(
+            cells[mask],
+            weights=None if times is None else times[mask],
+            minlength=n_labels * n_bins,
+        )
         return found.reshape(n_labels, n_bins)
 
     positive = histogram(observed & (values > 0))
@@ -98,7 +106,8 @@ class MLkNN(LabelOutputMixin, LabelClassifierMixin, DemurkEstimator):
     -----
     Training samples are never their own neighbours [1]_; some public implementations
     count them. A label is predicted when its posterior reaches one half. Entries that
-    were not observed enter neither the counts nor the tables.
+    were not observed enter neither the counts nor the tables. A sample of weight w
+    enters the tables w times, but is one neighbour; weight zero leaves it out.
 
     Time: one neighbour search for `fit` and one for `predict`, O(n^2 D) and O(m n D);
     everything else is O(n k q). Memory O(n (D + k + q)).
@@ -143,7 +152,7 @@ class MLkNN(LabelOutputMixin, LabelClassifierMixin, DemurkEstimator):
         return tags
 
     @_fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X, y, observed=None):
+    def fit(self, X, y, observed=None, sample_weight=None):
         """Learn the tables from the labelled rows.
 
         Parameters
@@ -155,6 +164,8 @@ class MLkNN(LabelOutputMixin, LabelClassifierMixin, DemurkEstimator):
         observed : array-like of bool of shape (n_samples,) or \
                 (n_samples, n_labels), default=None
             What was observed, when y is sparse; overrides -1.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How often each sample counts in the tables; one each by default.
 
         Returns
         -------
@@ -163,14 +174,11 @@ class MLkNN(LabelOutputMixin, LabelClassifierMixin, DemurkEstimator):
         """
         X, labels = self._validate_fit(X, y, observed=observed)
         self._set_classes(labels)
-        labeled = labels.labeled
-        if labeled.all():
-            return self._fit_tables(X, labels.values, labels.observed)
-        return self._fit_tables(
-            X[labeled], labels.values[labeled], labels.observed[labeled]
-        )
+        weights = check_weights(sample_weight, X)
+        X, labels, weights = keep_weighted(X, labels, weights)
+        return self._fit_tables(X, labels.values, labels.observed, weights=weights)
 
-    def _fit_tables(self, X, values, observed, graph=None):
+    def _fit_tables(self, X, values, observed, graph=None, weights=None):
         if X.shape[0] < 2:
             raise ValueError(
                 "Only one sample is labelled, but MLkNN needs at least 2 to count "
@@ -181,7 +189,9 @@ class MLkNN(LabelOutputMixin, LabelClassifierMixin, DemurkEstimator):
         if graph is None:
             graph = nearest_neighbors(X, k, **self._search)
         counts = self._count(graph)
-        self.posterior_ = fit_posterior(counts, values, observed, k, self.smoothing)
+        self.posterior_ = fit_posterior(
+            counts, values, observed, k, self.smoothing, weights
+        )
         return self
 
     @property

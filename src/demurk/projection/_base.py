@@ -13,12 +13,14 @@ from sklearn.utils.validation import check_is_fitted
 from demurk.base import DemurkEstimator
 from demurk.linalg._problem import solve_rows
 from demurk.utils._compat import HasMethods, Interval, StrOptions, _fit_context
+from demurk.utils._weights import check_weights, keep_labeled, keep_weighted
 
 __all__ = [
     "GRAPH_CONSTRAINTS",
     "N_COMPONENTS",
     "REG",
     "LinearReducer",
+    "WeightedReducer",
     "centered_targets",
     "column_means",
     "keep_labeled",
@@ -117,17 +119,27 @@ class LinearReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DemurkEst
         self : object
             The fitted reducer.
         """
+        return self._fit(X, y, observed)
+
+    def _fit(self, X, y, observed, sample_weight=None):
         X, labels = self._validate_fit(X, y, observed=observed)
+        weights = check_weights(sample_weight, X)
         if not self._semi_supervised:
-            X, labels = keep_labeled(X, labels)
-        self._learn(X, y, labels)
+            X, labels, weights = keep_weighted(X, labels, weights)
+        if weights is None:
+            self._learn(X, y, labels)
+        else:
+            self._learn(X, y, labels, weights)
         return self
 
-    def _learn(self, X, y, labels):
+    def _learn(self, X, y, labels, weights=None):
         self._look_ahead([labels])
         problem = self._problem(X, labels)
         if problem.targets is labels:
-            problem = replace(problem, targets=centered_targets(labels))
+            problem = replace(problem, targets=centered_targets(labels, weights))
+        if weights is not None:
+            targets = problem.targets * weights[:, np.newaxis]
+            problem = replace(problem, targets=targets, weights=weights)
         self._set_projection(*solve_rows(problem, X, self.n_components), X.dtype)
 
     def _set_projection(self, projection, mean, dtype):
@@ -158,26 +170,46 @@ class LinearReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DemurkEst
         return self.components_.shape[0]
 
 
+class WeightedReducer(LinearReducer):
+    """A reducer whose samples may count more or less; its problem has no weights."""
+
+    @_fit_context(prefer_skip_nested_validation=False)
+    def fit(self, X, y, observed=None, sample_weight=None):
+        """Learn the directions.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features.
+        y : array-like of shape (n_samples,) or (n_samples, n_labels)
+            Labels; -1 marks what was not observed.
+        observed : array-like of bool of shape (n_samples,) or \
+                (n_samples, n_labels), default=None
+            What was observed, when y is sparse; overrides -1.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How often each sample counts in means, scatter and dependence; one each by
+            default.
+
+        Returns
+        -------
+        self : object
+            The fitted reducer.
+        """
+        return self._fit(X, y, observed, sample_weight)
+
+
 def column_means(X):
     """Means of the columns of a dense or sparse X, in float64."""
     return np.asarray(X.mean(axis=0, dtype=np.float64)).ravel()
 
 
-def centered_targets(labels):
-    """Labels minus the mean of their observed entries; 0 where not observed.
+def centered_targets(labels, weights=None):
+    """Labels minus the (weighted) mean of their observed entries; 0 where not observed.
 
     A missing entry then contributes nothing to ``X' T``, and the columns of T still
     sum to zero, so that X need not be centred.
     """
-    counts = np.maximum(labels.observed.sum(axis=0), 1)
-    means = labels.values.sum(axis=0) / counts
+    each = np.ones(labels.n_samples) if weights is None else weights
+    counts = each @ labels.observed
+    means = each @ labels.values / np.where(counts > 0, counts, 1)
     return np.where(labels.observed, labels.values - means, 0.0)
-
-
-def keep_labeled(X, labels):
-    """The labelled rows; nothing is copied where that is all of them."""
-    labeled = labels.labeled
-    if labeled.all():
-        return X, labels
-    values, observed = labels.values[labeled], labels.observed[labeled]
-    return X[labeled], replace(labels, values=values, observed=observed)

@@ -6,13 +6,13 @@
 from numbers import Real
 
 from demurk.linalg import Problem
-from demurk.projection._base import N_COMPONENTS, LinearReducer
+from demurk.projection._base import N_COMPONENTS, WeightedReducer
 from demurk.utils._compat import Interval
 
 __all__ = ["MDDM"]
 
 
-class MDDM(LinearReducer):
+class MDDM(WeightedReducer):
     """Multi-label dimension reduction by dependence maximisation.
 
     Finds the directions whose projections depend most on the labels, in the sense of

@@ -6,12 +6,13 @@
 import numpy as np
 
 from demurk.linalg import Problem
+from demurk.projection._base import WeightedReducer
 from demurk.projection._propagating import PropagatingReducer
 
 __all__ = ["NMLSDR"]
 
 
-class NMLSDR(PropagatingReducer):
+class NMLSDR(PropagatingReducer, WeightedReducer):
     """Noisy multi-label semi-supervised dimension reduction.
 
     For data where few samples are labelled and the labels are partly wrong. Labels are
@@ -75,6 +76,9 @@ class NMLSDR(PropagatingReducer):
     rounded soft labels where a label was given and F elsewhere; the directions are the
     leading left singular vectors of ``X' (targets - mean)`` [1]_. At most q
     directions exist (q - 1 for one class per sample).
+
+    Weights of samples count in the directions and the mean; the propagation does not
+    know them, and a sample of weight zero still hands on labels.
 
     Time O(n^2 D) for the exact neighbour search, which dominates; the rest is
     O(n k q) per solver step and O(n D q). Memory O(n (k + q) + D q); no matrix of

@@ -21,9 +21,9 @@ class PropagatingReducer(NoisyPropagationMixin, LinearReducer):
     _semi_supervised = True
     _propagates = True
 
-    def _learn(self, X, y, labels):
+    def _learn(self, X, y, labels, weights=None):
         with fit_progress(self, 3 if self._propagates else 1, X, y) as stage:
             if self._propagates:
                 self._propagate(X, labels, stage)
             with stage("projection"):
-                super()._learn(X, y, labels)
+                super()._learn(X, y, labels, weights)
