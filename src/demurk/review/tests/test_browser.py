@@ -109,6 +109,8 @@ def test_a_review_of_several_labels(browser, tmp_path, kind):
         assert {item["label"] for item in listed} == {"sad"}
         hand.do("A")
         assert hand.opened() == f"Accept all {len(listed)}?"
+        least = min(item["wrong"] for item in listed)
+        assert f"P(wrong) {least:.2f}" in browser.find("#ask-body")[0].text
         hand.picture("all")
         hand.yes()
         assert hand.said.startswith(f"Accepted {len(listed)} at once")

@@ -176,8 +176,12 @@ async function everything(action) {
   const items = [...state.items];
   if (!items.length || state.queue !== "suspects") return say("There is nothing listed.");
   const word = action === "accept" ? "Accept" : "Keep";
+  const chances = items.map(({ wrong }) => wrong).filter((wrong) => wrong !== null);
+  const least = chances.length
+    ? ` The least suspect of them has P(wrong) ${Math.min(...chances).toFixed(2)}.` : "";
   const yes = await dialog(`${word} all ${number(items.length)}?`, [element("p", {},
-    `Every suspect on the list is decided at once; one z takes it all back.`)], `${word} all`);
+    `Every suspect on the list is decided at once; one z takes it all back.${least}`)],
+  `${word} all`);
   if (!yes) return;
   showCard(await decide(items.map(({ question }) => ({ question, action }))));
   say(`${word === "Keep" ? "Kept" : "Accepted"} ${number(items.length)} at once. z takes it back.`);
