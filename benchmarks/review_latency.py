@@ -66,7 +66,8 @@ def serve(table, folder, tell):
 def measure(n_rows, seconds, per_second=10):
     """Measure; returns a dict of figures."""
     table = large_table(n_rows)
-    table.features  # read before the audit, like the names of the rows
+    # Read before the audit, like the names of the rows.
+    assert table.features.shape == (n_rows, N_FEATURES)
     with tempfile.TemporaryDirectory() as place:
         heard, tell = os.pipe()
         pid = os.fork()

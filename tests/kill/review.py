@@ -49,9 +49,7 @@ def run_kills(kills, seed, folder, say=print):
         wrong += [f"kill {turn + 1}: {problem}" for problem in case.problems()]
         if (turn + 1) % 10 == 0 or turn + 1 == kills:
             known = f"{len(case.acknowledged):,} decisions acknowledged"
-            say(
-                f"{turn + 1} kills, {known}, {case.cut} requests cut, {len(wrong)} wrong"
-            )
+            say(f"{turn + 1} kills, {known}, {case.cut} cut off, {len(wrong)} wrong")
     return wrong
 
 

@@ -114,6 +114,7 @@ def _session(table, store, reviewer, blind, noise, seed, stack):
         noise=noise,
         seed=seed,
         trusted=settled_mask(values.shape, used),
+        given=table.labels,
         n_jobs=-1,
         watch=shown_progress,
     )

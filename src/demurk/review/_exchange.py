@@ -141,8 +141,8 @@ def _said(chosen, names, form, path, place):
         return [(n, j, str(int(n in chosen))) for j, n in enumerate(names)]
     if form == "class" and len(chosen) != 1:
         raise ValueError(
-            f"{path}, row {place + 1}: {len(chosen)} classes were chosen, but a row has "
-            "one."
+            f"{path}, row {place + 1}: {len(chosen)} classes were chosen, but a row "
+            "has one."
         )
     return [("", None, "|".join(sorted(chosen)))]
 
@@ -158,8 +158,8 @@ def _matched(table, other, keys, path):
         texts = [name for name in table.named("text") if name in other.frame.columns]
         if not texts:
             raise ValueError(
-                f"{path} has neither an id nor a text column of {table.source.path}, so "
-                "its rows cannot be told apart; export them with one."
+                f"{path} has neither an id nor a text column of {table.source.path}, "
+                "so its rows cannot be told apart; export them with one."
             )
         known = {}
         for row, word in enumerate(as_words(table.frame[texts[0]])):

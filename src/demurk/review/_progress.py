@@ -10,6 +10,11 @@ import numpy as np
 
 from demurk.review._agreement import agreements
 
+try:
+    from demurk.review._estimate import remaining_errors
+except ImportError:  # the probabilities are then taken as they are
+    remaining_errors = None
+
 __all__ = ["progress"]
 
 LAST = 20
@@ -19,10 +24,10 @@ Z90 = 1.645
 
 def progress(session):
     """Counts for the page, ready for JSON."""
-    hits, checks = _history(session.verdicts.values())
+    hits, shown, checks = _history(session.verdicts.values())
     wrong = session.ranking.wrong
     left = wrong[np.isfinite(wrong) & ~session.settled]
-    low, expected, high = _remaining(left)
+    low, expected, high = _remaining(left, shown, hits)
     second = session.settled & ~session.own
     return {
         "decided": len(hits),
@@ -40,16 +45,21 @@ def progress(session):
 
 
 def _history(verdicts):
-    """Whether each suspect was an error, in order; those drawn at random apart."""
+    """Whether each was an error, in order; its score; those drawn at random apart."""
     settled = [max(verdict.settled, key=lambda d: d.id) for verdict in verdicts]
     settled = sorted((d for d in settled if d.given), key=lambda d: d.id)
     hits = [int(decision.decided != decision.given) for decision in settled]
-    drawn = [json.loads(decision.shown).get("random") for decision in settled]
-    return hits, [hit for hit, random in zip(hits, drawn) if random]
+    cards = [json.loads(decision.shown) for decision in settled]
+    checks = [hit for hit, card in zip(hits, cards) if card.get("random")]
+    return hits, [card.get("score") for card in cards], checks
 
 
-def _remaining(wrong):
+def _remaining(wrong, shown, hits):
     """Errors expected among what is open, and where nine in ten intervals hold it."""
+    if remaining_errors is not None:
+        known = [(s, hit) for s, hit in zip(shown, hits) if s is not None]
+        found = remaining_errors(wrong, *(zip(*known) if known else ((), ())))
+        return found.low, found.expected, found.high
     expected = float(wrong.sum())
     spread = Z90 * sqrt(float((wrong * (1 - wrong)).sum()))
     return max(0.0, expected - spread), expected, expected + spread

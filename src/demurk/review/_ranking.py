@@ -5,6 +5,7 @@
 
 import inspect
 import warnings
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import blake2b
@@ -33,12 +34,15 @@ class Ranking:
         Probability that what is given is wrong; NaN where nothing is.
     suggested, chance : ndarray of shape (n_rows,) or None
         The class that a row probably has, and its probability; None for several labels.
+    unlikely : ndarray of shape (n_rows,) or None
+        The least probable candidate, where a row has several.
     """
 
     order: np.ndarray
     wrong: np.ndarray
     suggested: np.ndarray | None = None
     chance: np.ndarray | None = None
+    unlikely: np.ndarray | None = None
 
     @cached_property
     def n_listed(self):
@@ -53,7 +57,15 @@ class Ranking:
 
 
 def rank_labels(
-    X, labels, *, noise="auto", seed=0, trusted=None, n_jobs=None, watch=None
+    X,
+    labels,
+    *,
+    noise="auto",
+    seed=0,
+    trusted=None,
+    given=None,
+    n_jobs=None,
+    watch=nullcontext,
 ):
     """Audit labels and put the questions in order.
 
@@ -69,9 +81,11 @@ def rank_labels(
         Seed of the audit.
     trusted : ndarray of bool of shape (n_rows, n_labels), default=None
         What a person has decided.
+    given : LabelData, default=None
+        The labels as they were before.
     n_jobs : int, default=None
         Threads; None means 1, -1 all processors.
-    watch : callable, default=None
+    watch : callable, default=nullcontext
         Given the audit, a context in which it is fitted; shows progress.
 
     Returns
@@ -82,17 +96,17 @@ def rank_labels(
     if labels.kind == "candidates":
         return _rank_candidates(X, labels)
     audit = LabelAudit(noise, n_jobs=n_jobs, random_state=seed)
-    known = {}
-    # An audit that can be told what is certain is told so.
-    if trusted is not None and "trusted" in inspect.signature(audit.fit).parameters:
-        known["trusted"] = trusted
-    with warnings.catch_warnings():
+    known = {"trusted": trusted, "given": given}
+    if trusted is None or not trusted.any():
+        known = {}
+    elif given is not None:
+        known["given"] = replace(given, kind="noisy")
+    # An audit that cannot be told what is certain still learns from it.
+    told = inspect.signature(audit.fit).parameters
+    known = {name: value for name, value in known.items() if name in told}
+    with warnings.catch_warnings(), watch(audit):
         warnings.simplefilter("ignore", UnknownRateWarning)
-        if watch is None:
-            audit.fit(X, replace(labels, kind="noisy"), **known)
-        else:
-            with watch(audit):
-                audit.fit(X, replace(labels, kind="noisy"), **known)
+        audit.fit(X, replace(labels, kind="noisy"), **known)
     if labels.single:
         return _rank_classes(audit, labels)
     return Ranking(_by_score(audit.scores_.ravel()), audit.wrong_proba_.ravel())
@@ -123,4 +137,5 @@ def _rank_candidates(X, labels):
     # A set of several always holds a wrong one.
     wrong = np.where(labels.labeled, several.astype(float), np.nan)
     order = _by_score(np.where(several & labels.labeled, chance, np.nan))
-    return Ranking(order, wrong, suggested, chance)
+    unlikely = np.where(labels.values > 0, beliefs, np.inf).argmin(axis=1)
+    return Ranking(order, wrong, suggested, chance, unlikely)

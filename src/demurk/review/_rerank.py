@@ -27,7 +27,7 @@ __all__ = ["Reranker"]
 
 EVERY = 20
 NICE = 10
-ARRAYS = ("order", "wrong", "suggested", "chance")
+ARRAYS = ("order", "wrong", "suggested", "chance", "unlikely")
 
 
 class Reranker:
@@ -89,12 +89,9 @@ class Reranker:
 
     def _write(self, session):
         values, labels = session.values, session.labels
-        np.savez(
-            self.folder / "labels.npz",
-            values=values,
-            trusted=session.trusted,
-            classes=np.arange(values.shape[1]),
-        )
+        given = np.where(labels.observed, labels.values, -1).astype(np.int8)
+        arrays = {"values": values, "given": given, "trusted": session.trusted}
+        np.savez(self.folder / "labels.npz", **arrays)
         kind = "candidates" if session.questions.form == "candidates" else "noisy"
         settings = self.settings | {"kind": kind, "single": bool(labels.single)}
         (self.folder / "settings.json").write_text(json.dumps(settings))
@@ -127,6 +124,11 @@ def _load(folder):
         return Ranking(**{name: found[name] for name in ARRAYS if name in found})
 
 
+def _labels(values, kind, single):
+    names = np.arange(values.shape[1])
+    return LabelData((values > 0).astype(float), values >= 0, names, kind, single)
+
+
 def main(folder):
     """Rank what lies in a folder."""
     with suppress(AttributeError, OSError):
@@ -139,10 +141,11 @@ def main(folder):
     else:
         X = np.load(folder / "features.npy", mmap_mode="r")
     with np.load(folder / "labels.npz") as found:
-        values, trusted, classes = (found[k] for k in ("values", "trusted", "classes"))
-    observed = values >= 0
-    labels = LabelData((values > 0).astype(float), observed, classes, kind, single)
-    made = rank_labels(X, labels, trusted=trusted, **settings)
+        now, given = (
+            _labels(found[name], kind, single) for name in ("values", "given")
+        )
+        trusted = found["trusted"]
+    made = rank_labels(X, now, trusted=trusted, given=given, **settings)
     arrays = {name: getattr(made, name) for name in ARRAYS}
     known = {name: array for name, array in arrays.items() if array is not None}
     np.savez(folder / "new.npz", **known)

@@ -380,6 +380,9 @@ class Session:
         best = None if ranking.suggested is None else int(ranking.suggested[row])
         chance = None if best is None else float(ranking.chance[row])
         sentence = self.questions.sentence(question, near, values, best, chance)
+        if self.questions.form == "candidates":
+            # That one of several is wrong goes without saying.
+            card["unlikely"], wrong = int(ranking.unlikely[row]), None
         reason = {"sentence": sentence, "wrong": wrong}
         return card | {"reasons": [reason], "suggested": best}
 

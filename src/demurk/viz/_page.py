@@ -307,11 +307,15 @@ def _fill_template(title, data, report):
             (web / name).read_text("utf-8")
             for name in ("samples.js", "map.js", "list.js", "card.js", "page.js")
         ),
-        "report": f'<section class="report">{report}</section>' if report else "",
+        "report": _section(report) if report else "",
         **{key: html.escape(word) for key, word in data["words"].items()},
     }
     template = (web / "page.html").read_text("utf-8")
     return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], template)
+
+
+def _section(report):
+    return f'<section class="report" aria-label="Findings">{report}</section>'
 
 
 def _json(value):

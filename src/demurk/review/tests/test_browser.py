@@ -15,6 +15,7 @@ from demurk.review.tests.cases import (
 )
 from demurk.review.tests.hands import Clicks, Keys
 from demurk.review.tests.live import live
+from demurk.viz.tests.accessibility import axe_findings, axe_script, resize
 from demurk.viz.tests.browser import open_browser
 
 pytest.importorskip("uvicorn")
@@ -108,6 +109,8 @@ def test_a_review_of_several_labels(browser, tmp_path, kind):
         assert {item["label"] for item in listed} == {"sad"}
         hand.do("A")
         assert hand.opened() == f"Accept all {len(listed)}?"
+        least = min(item["wrong"] for item in listed)
+        assert f"P(wrong) {least:.2f}" in browser.find("#ask-body")[0].text
         hand.picture("all")
         hand.yes()
         assert hand.said.startswith(f"Accepted {len(listed)} at once")
@@ -198,3 +201,56 @@ def test_a_review_of_one_class(browser, tmp_path, kind):
     assert new.to_dict() == expected
     assert before.drop(columns="species").equals(after.drop(columns="species"))
     assert sorted(changes["what"]) == ["changed"] * 3 + ["kept"]
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_everybody_can_use_it(tmp_path, dark):
+    script = axe_script()
+    path, wrong = emotions_file(tmp_path, n_rows=90)
+    session = open_session(path, wrong)
+    assert main(["clean", str(path), "-o", str(tmp_path / "out")]) == 0
+    with (
+        live(session) as address,
+        open_browser(webgl=False, loopback=True, dark=dark) as browser,
+    ):
+        begin(browser, address)
+        hand = Keys(browser)
+        for size in ("desktop", "phone"):
+            resize(browser, size)
+            assert axe_findings(browser, script) == []
+            hand.do("?")
+            assert axe_findings(browser, script) == []
+            hand.close()
+            assert browser.run("document.documentElement.scrollWidth <= innerWidth")
+        browser.open(tmp_path / "out" / "audit.html")
+        browser.driver.execute_script("document.querySelector('a.find').click()")
+        browser.wait("demurk.state.selected !== null")
+        for size in ("desktop", "phone"):
+            resize(browser, size)
+            assert axe_findings(browser, script) == []
+    session.store.close()
+
+
+def test_two_windows_lose_nothing(browser, tmp_path):
+    path, wrong = emotions_file(tmp_path)
+    session = open_session(path, wrong, reviewer="anna")
+    with live(session) as address:
+        begin(browser, address)
+        first, hand = browser.driver.current_window_handle, Keys(browser)
+        browser.driver.switch_to.new_window("tab")
+        second = browser.driver.current_window_handle
+        begin(browser, address)
+        assert hand.card["question"] == session.ranking.order[0]
+        decided = []
+        for k in range(6):
+            browser.driver.switch_to.window((first, second)[k % 2])
+            card = hand.card
+            hand.do("a" if k < 4 else "k")
+            decided.append((card["row"], card["column"]))
+        browser.driver.close()
+        browser.driver.switch_to.window(first)
+    found = session.store.since()
+    keys = [(session.keys.places[d.key], NAMES.index(d.label)) for d in found]
+    assert keys == decided
+    assert [d.action for d in found] == ["accept"] * 4 + ["keep"] * 2
+    session.store.close()

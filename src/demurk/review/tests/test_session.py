@@ -4,14 +4,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 import json
+from contextlib import closing
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from demurk.datasets import read_table
+from demurk.review._apply import apply_decisions
 from demurk.review._questions import Filter
 from demurk.review._ranking import rank_labels
-from demurk.review._session import RANDOM_EVERY
+from demurk.review._rerank import Reranker
+from demurk.review._session import RANDOM_EVERY, Session
+from demurk.review._store import Store, store_path
 from demurk.review.tests.cases import emotions_file, flowers_file, open_session
 
 
@@ -233,3 +238,67 @@ def test_a_question_that_is_none_is_refused(songs, question):
     with pytest.raises(ValueError, match="no question"):
         session.decide([(question, "keep", None)])
     assert session.store.since() == []
+
+
+def test_candidates_one_is_true_or_one_is_not(tmp_path):
+    rng = np.random.default_rng(2)
+    kind = np.arange(60) % 3
+    X = rng.normal(size=(60, 3)) * 0.4 + 3 * np.eye(3)[kind]
+    names = np.array(["cat", "dog", "lynx"])
+    sets = [
+        names[k] if row % 2 else "|".join(sorted({names[k], names[(k + 1) % 3]}))
+        for row, k in enumerate(kind)
+    ]
+    sets[0], sets[-1] = "cat|dog|lynx", ""
+    path = tmp_path / "pets.csv"
+    frame = pd.DataFrame(X.round(3), columns=list("abc")).assign(pet=sets)
+    frame.to_csv(path, index=False)
+    table = read_table(path, candidates="pet")
+    ranking = rank_labels(table.features, table.labels)
+    session = Session(table, Store(store_path(path)), ranking)
+    question, _ = session.next()
+    card = session.card(question)
+    assert names[card["suggested"]] == names[kind[question]]
+    assert "is the most probable" in card["reasons"][0]["sentence"]
+    session.decide([(question, "accept", None)])
+    assert names[session.values[question].argmax()] == names[kind[question]]
+    assert session.values[question].sum() == 1
+    # One candidate less: the others stay.
+    three = session.card(0)
+    assert len(three["labels"]) == 3
+    left = [k for k in three["labels"] if k != three["unlikely"]]
+    session.decide([(0, "choose", "|".join(names[left]))])
+    assert np.flatnonzero(session.values[0] > 0).tolist() == left
+    session.store.close()
+    with Store(store_path(path)) as store:
+        made = apply_decisions(table, store)
+    cells = made.table.frame["pet"]
+    assert (
+        cells[0] == "|".join(names[left]) and cells[question] == names[kind[question]]
+    )
+    other = [k for k in range(60) if k not in (0, question)]
+    assert cells[other].tolist() == table.frame["pet"][other].tolist()
+
+
+def test_ranking_anew_goes_on_in_the_background(songs):
+    session, _ = songs
+    with closing(Reranker(session.table.features, every=3)) as reranker:
+        session._on_decision = reranker
+        for _ in range(3):
+            session.decide([(session.next()[0], "accept", None)])
+        card = session.card(session.next()[0])
+        reranker.wait(120)
+        assert session.version == 1 and reranker.failures == 0
+        # The card in view still stands, and what is settled is not asked again.
+        assert session.card(card["question"])["row"] == card["row"]
+        settled = np.flatnonzero(session.settled)
+        assert session.next()[0] not in settled and settled.size == 3
+        # A crash loses nothing: the old order stays.
+        order = session.ranking.order
+        (reranker.folder / "features.npy").write_bytes(b"broken")
+        for _ in range(3):
+            session.decide([(session.next()[0], "keep", None)])
+        reranker.wait(120)
+        assert reranker.failures == 1 and session.version == 1
+        assert session.ranking.order is order and session.settled.sum() == 6
+    assert not reranker.folder.exists()

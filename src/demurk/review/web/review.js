@@ -146,6 +146,18 @@ async function choose(label) {
   say(`${decided === "1" ? "Added" : "Removed"} ${names[label]}: ${card.title}.`);
 }
 
+// Of several candidates, the one that is surely not true.
+async function remove() {
+  const { card } = state;
+  if (card?.unlikely === undefined || card.labels.length < 2) {
+    return say("There is no candidate to remove.");
+  }
+  const left = card.labels.filter((label) => label !== card.unlikely);
+  const decided = left.map((label) => names[label]).join("|");
+  showCard(await decide([{ question: card.question, action: "choose", decided }]));
+  say(`Removed ${names[card.unlikely]}: ${card.title}. z takes it back.`);
+}
+
 async function undo() {
   const { undone, card } = await ask("/api/undo", {});
   if (!undone) return say("There is nothing to take back.");
@@ -164,8 +176,12 @@ async function everything(action) {
   const items = [...state.items];
   if (!items.length || state.queue !== "suspects") return say("There is nothing listed.");
   const word = action === "accept" ? "Accept" : "Keep";
+  const chances = items.map(({ wrong }) => wrong).filter((wrong) => wrong !== null);
+  const least = chances.length
+    ? ` The least suspect of them has P(wrong) ${Math.min(...chances).toFixed(2)}.` : "";
   const yes = await dialog(`${word} all ${number(items.length)}?`, [element("p", {},
-    `Every suspect on the list is decided at once; one z takes it all back.`)], `${word} all`);
+    `Every suspect on the list is decided at once; one z takes it all back.${least}`)],
+  `${word} all`);
   if (!yes) return;
   showCard(await decide(items.map(({ question }) => ({ question, action }))));
   say(`${word === "Keep" ? "Kept" : "Accepted"} ${number(items.length)} at once. z takes it back.`);
@@ -206,6 +222,7 @@ const ACTIONS = [
   ["k", "Keep", () => act("keep"), "main"],
   ["s", "Skip", () => act("skip")],
   ["u", "Unsure", () => act("unsure")],
+  ...(start.form === "candidates" ? [["x", "Remove", remove]] : []),
   ["n", "Note", note],
   ["z", "Undo", undo],
   ["ArrowLeft", "Previous", back],
@@ -221,13 +238,19 @@ const FURTHER = {
   "?": () => help(),
 };
 
+function buttonWord(key, word) {
+  const { card } = state;
+  if (key === "a" && card && !card.labeled && several) return "Save labels";
+  return key === "x" && card?.unlikely !== undefined
+    ? `Remove ${names[card.unlikely]}` : word;
+}
+
 function showActions() {
-  const draft = state.card && !state.card.labeled && several;
   $("actions").replaceChildren(...ACTIONS.map(([key, word, work, kind]) =>
     element("button", {
       type: "button", class: kind ?? null, "data-key": key,
       onclick: () => alone(work),
-    }, key === "a" && draft ? "Save labels" : word, " ",
+    }, buttonWord(key, word), " ",
     element("kbd", {}, KEYS[key] ?? key))));
 }
 
@@ -235,8 +258,10 @@ function showOthers() {
   const { card, draft } = state;
   const has = (label) => (card.labeled ? card.labels.includes(label) : draft.has(label));
   const wanted = $("other")?.value.toLowerCase() ?? "";
+  const possible = (label) => start.form !== "candidates" || !card?.labeled
+    || card.given.includes(label);
   const found = names.map((name, label) => [name, label])
-    .filter(([name]) => name.toLowerCase().includes(wanted)).slice(0, 30);
+    .filter(([name, label]) => possible(label) && name.toLowerCase().includes(wanted)).slice(0, 30);
   const made = card ? found.map(([name, label], place) =>
     element("button", {
       type: "button", class: "group", "data-label": label,

@@ -306,3 +306,20 @@ def test_page_fits_a_small_window(tmp_path):
             assert browser.run("document.body.scrollWidth <= innerWidth")
             plot = browser.find("#plot")[0].rect
             assert plot["width"] > 450 and plot["height"] > 350
+
+
+def test_unlabelled_samples_are_not_those_without_a_label(browser, tmp_path):
+    labels = [[1, 0], [0, 0], [-1, -1], [0, 0], [0, -1]]
+    browser.open(save_page(tmp_path / "map.html", CORNERS, labels))
+    rows = [row.text.split("\n") for row in browser.find("#groups .group")]
+    assert rows[2:] == [["no label", "3"], ["not labelled", "1"]]
+    browser.click("#groups .group", "not labelled")
+    assert browser.run("demurk.map.visible") == 1
+
+
+def test_a_link_opens_the_card_of_a_sample(browser, tmp_path):
+    path = save_page(tmp_path / "map.html", CORNERS, GIVEN, samples=TITLES)
+    browser.open(path)
+    browser.driver.execute_script("location.hash = 'sample-3'")
+    browser.wait("demurk.state.selected === 3")
+    assert TITLES[3] in browser.find("#card")[0].text

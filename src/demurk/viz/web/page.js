@@ -250,7 +250,7 @@ function follow() {
   if (spot) {
     Object.assign($("marker").style, { left: `${spot.sx}px`, top: `${spot.sy}px` });
     // The card must not cover its own sample.
-    const low = spot.sx < 380 && spot.sy > $("plot").clientHeight / 2;
+    const low = spot.sx < 510 && spot.sy > $("plot").clientHeight / 2;
     $("card").classList.toggle("high", low);
   }
   hover(null);

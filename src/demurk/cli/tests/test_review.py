@@ -1,0 +1,121 @@
+"""`demurk review` from the shell, and what other commands make of its decisions."""
+
+# Authors: The demurk developers
+# SPDX-License-Identifier: BSD-3-Clause
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from urllib.parse import urlsplit
+
+import pandas as pd
+import pytest
+
+from demurk.cli import main
+from demurk.review.tests.cases import emotions_file, open_session
+
+httpx = pytest.importorskip("httpx")
+pytest.importorskip("uvicorn")
+
+
+@pytest.fixture
+def reviewed(tmp_path):
+    """A table and three decisions that change it."""
+    path, wrong = emotions_file(tmp_path)
+    session = open_session(path, wrong, reviewer="anna")
+    for question in session.ranking.order[:3].tolist():
+        session.decide([(question, "accept", None)])
+    session.store.close()
+    return path, session.values
+
+
+COMMANDS = {
+    "clean": ["-o", "out"],
+    "map": ["-o", "out", "--methods", "PCA"],
+    "predict": ["-o", "out.csv", "--members", "fast"],
+}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_other_commands_use_the_decisions_and_say_so(
+    reviewed, tmp_path, monkeypatch, capsys, command
+):
+    path, values = reviewed
+    monkeypatch.chdir(tmp_path)
+    assert main([command, path.name, *COMMANDS[command]]) == 0
+    said = capsys.readouterr().err
+    assert (
+        "With the decisions of songs.review.sqlite: 3 labels changed, 0 kept." in said
+    )
+    if command == "clean":
+        summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+        given = [label["given"] for label in summary["labels"]]
+        assert given == (values > 0).sum(axis=0).tolist()
+
+
+def test_apply_never_writes_over_the_table(reviewed, capsys):
+    path, _ = reviewed
+    before = path.read_bytes()
+    assert main(["apply", str(path), "-o", str(path), "--force"]) == 2
+    assert main(["apply", str(path)]) == 0
+    assert main(["apply", str(path)]) == 2
+    assert "exists already" in capsys.readouterr().err
+    assert path.read_bytes() == before
+
+
+def test_a_sorted_and_shortened_table_keeps_its_decisions(reviewed, capsys):
+    path, values = reviewed
+    frame = pd.read_csv(path, dtype=str, keep_default_na=False)
+    changed = frame.index[
+        (frame.filter(like="label:").to_numpy() != values.astype(str)).any(axis=1)
+        & (frame["label:calm"] != "")
+    ]
+    kept = frame.drop(index=changed[0]).iloc[::-1]
+    kept.loc[changed[1], "x0"] = "9.5"
+    kept.to_csv(path, index=False)
+    assert main(["apply", str(path)]) == 0
+    said = capsys.readouterr().out
+    assert "2 decisions left out, for their row has gone or has changed" in said
+    after = pd.read_csv(
+        path.with_name("songs.reviewed.csv"), dtype=str, keep_default_na=False
+    )
+    kept = kept.reset_index(drop=True)
+    differs = (after != kept).any(axis=1)
+    assert after["id"][differs].tolist() == [frame["id"][changed[-1]]]
+
+
+def test_a_review_from_the_shell(tmp_path):
+    path, _ = emotions_file(tmp_path, n_rows=80)
+    command = [sys.executable, "-m", "demurk.cli", "review", str(path), "--no-open"]
+    with subprocess.Popen(
+        [*command, "--reviewer", "anna"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"PYTHONUNBUFFERED": "1"},
+    ) as process:
+        try:
+            lines = iter(process.stdout.readline, "")
+            address = next(line for line in lines if line.startswith("Open http"))
+            parts = urlsplit(address.split()[1])
+            home = f"http://{parts.netloc}"
+            with httpx.Client(base_url=home, trust_env=False, timeout=60) as http:
+                http.get("/", params={"token": parts.query[6:]})
+                card = http.get("/api/card").json()["card"]
+                body = {"answers": [{"question": card["question"], "action": "accept"}]}
+                answer = http.post("/api/decide", json=body, headers={"origin": home})
+                assert answer.json()["card"]["question"] != card["question"]
+        finally:
+            process.send_signal(signal.SIGINT)
+            process.communicate(timeout=60)
+    assert main(["apply", str(path)]) == 0
+    changes = pd.read_csv(path.with_name("songs.changes.csv"))
+    assert changes["what"].tolist() == ["changed"]
+    assert changes["reviewer"].tolist() == ["anna"]
+
+
+def test_what_cannot_be_reviewed_is_said(tmp_path, capsys):
+    assert main(["review", "emotions", "--no-open"]) == 2
+    assert "is no file: decisions are kept beside the table" in capsys.readouterr().err
