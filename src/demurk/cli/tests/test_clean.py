@@ -203,7 +203,8 @@ def test_without_a_rate_the_lists_stay_apart(tmp_path, capsys):
     clean_file(str(path), tmp_path / "out")
     assert "No noise rate could be estimated" in capsys.readouterr().out
     page = (tmp_path / "out" / "audit.html").read_text()
-    assert "No noise rate could be estimated" in page and "P(wrong)" not in page
+    assert "No noise rate could be estimated" in page and ">P(wrong)<" not in page
+    assert page.count(">how unlikely<") == 2
     count = pd.read_csv(tmp_path / "out" / "suspects.csv")["list"].value_counts()
     assert count.to_dict() == dict.fromkeys(LISTS, UNKNOWN_REVIEW)
     clean_file(str(path), tmp_path / "out", noise="none", review=7, force=True)
@@ -296,7 +297,7 @@ def test_one_class_per_sample(tmp_path):
     # A class is given up, another one takes its place: one line for both.
     assert corrected["row"].nunique() == changed.sum() == len(corrected)
     rows = corrected["row"].to_numpy() - 1
-    assert (corrected["label"] == noisy[rows]).all()
+    assert (corrected["given"] == noisy[rows]).all()
     assert (corrected["suggested"] == cleaned[rows]).all()
 
 
