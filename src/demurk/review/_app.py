@@ -24,7 +24,7 @@ from demurk.viz._page import page_data, plot_item
 __all__ = ["make_app", "pack_world"]
 
 SCRIPTS = ("samples.js", "list.js", "map.js", "card.js")
-OWN_SCRIPTS = ("world.js", "review.js")
+OWN_SCRIPTS = ("world.js", "review.js", "panels.js", "keys.js")
 MOST_NOTE = 10_000
 ACTIONS = ("accept", "keep", "choose", "label", "skip", "unsure", "note")
 

@@ -4,36 +4,28 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 import json
-from math import sqrt
 
 import numpy as np
 
 from demurk.review._agreement import agreements
-
-try:
-    from demurk.review._estimate import remaining_errors
-except ImportError:  # the probabilities are then taken as they are
-    remaining_errors = None
+from demurk.review._estimate import remaining_from_tallies, tally
 
 __all__ = ["progress"]
 
 LAST = 20
 MOST_POINTS = 100
-Z90 = 1.645
 
 
 def progress(session):
     """Counts for the page, ready for JSON."""
     hits, shown, checks = _history(session.verdicts.values())
-    wrong = session.ranking.wrong
-    left = wrong[np.isfinite(wrong) & ~session.settled]
-    low, expected, high = _remaining(left, shown, hits)
+    remaining = _remaining(session, shown, hits)
     second = session.settled & ~session.own
     return {
         "decided": len(hits),
         "found": sum(hits),
         "last": [sum(hits[-LAST:]), len(hits[-LAST:])],
-        "remaining": [round(low), round(expected), round(high)],
+        "remaining": [remaining.low, round(remaining.expected), remaining.high],
         "checked": [sum(checks), len(checks)],
         "curve": _curve(hits),
         "unlabelled": int((~session.done[session.unlabeled_questions]).sum()),
@@ -54,15 +46,15 @@ def _history(verdicts):
     return hits, [card.get("score") for card in cards], checks
 
 
-def _remaining(wrong, shown, hits):
-    """Errors expected among what is open, and where nine in ten intervals hold it."""
-    if remaining_errors is not None:
-        known = [(s, hit) for s, hit in zip(shown, hits) if s is not None]
-        found = remaining_errors(wrong, *(zip(*known) if known else ((), ())))
-        return found.low, found.expected, found.high
-    expected = float(wrong.sum())
-    spread = Z90 * sqrt(float((wrong * (1 - wrong)).sum()))
-    return max(0.0, expected - spread), expected, expected + spread
+def _remaining(session, shown, hits):
+    """Errors that are left, from tallies: a table may have millions of labels."""
+    wrong = session.ranking.wrong[list(session.verdicts)]
+    left = session.ranking.tally - tally(wrong[np.isfinite(wrong)])
+    parts = [
+        tally([s for s, h in zip(shown, hits) if s is not None and h == hit])
+        for hit in (1, 0)
+    ]
+    return remaining_from_tallies(left, *parts)
 
 
 def _curve(hits):

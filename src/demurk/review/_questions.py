@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from demurk.review._standing import given_text
+
 __all__ = ["Filter", "Questions"]
 
 KINDS = ("", "given", "missing")
@@ -103,6 +105,52 @@ class Questions:
             wanted = 1 if chosen.kind == "given" else 0
             passed = passed & (values[row, column] == wanted)
         return passed
+
+    def answer(self, question, action, decided=None, suggested=None):
+        """What an action decides about a question.
+
+        Parameters
+        ----------
+        question : int
+            Its number.
+        action : str
+            "accept", "keep", "choose", "label", "skip", "unsure" or "note".
+        decided : str, default=None
+            The class or candidates, or for a label "0" or "1", where one is chosen.
+        suggested : int, default=None
+            The class that is suggested, where there is one per row.
+
+        Returns
+        -------
+        decided : str
+            As the store keeps it; empty where nothing is decided.
+        """
+        row, column = self.split(question)
+        given = given_text(self.labels, self.form, row, column)
+        if action in ("skip", "unsure", "note"):
+            return ""
+        if action == "keep" and not given:
+            raise ValueError(f"Row {row + 1} has no label to keep; choose one.")
+        if action == "keep":
+            return given
+        if action == "accept" and given and column is not None:
+            return str(1 - int(given))
+        if action == "accept" and given and suggested is not None:
+            return self.names[suggested]
+        if action in ("choose", "label"):
+            return self._checked(decided, column)
+        raise ValueError(f"{action!r} is no answer about row {row + 1}.")
+
+    def _checked(self, decided, column):
+        if column is not None:
+            fine = decided in ("0", "1")
+        elif self.form == "candidates":
+            fine = all(part in self.columns for part in str(decided).split("|"))
+        else:
+            fine = decided in self.columns
+        if not fine:
+            raise ValueError(f"{str(decided)[:40]!r} is no label of this table.")
+        return decided
 
     # Words
 

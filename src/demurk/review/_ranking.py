@@ -3,7 +3,6 @@
 # Authors: The demurk developers
 # SPDX-License-Identifier: BSD-3-Clause
 
-import inspect
 import warnings
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
@@ -15,6 +14,7 @@ import numpy as np
 from demurk.audit import LabelAudit
 from demurk.audit._words import UnknownRateWarning
 from demurk.partial_label import IPAL
+from demurk.review._estimate import tally
 
 __all__ = ["FEWEST_LISTED", "Ranking", "rank_labels"]
 
@@ -49,6 +49,11 @@ class Ranking:
         """How many suspects are listed: as many as are expected to be wrong."""
         expected = int(np.rint(np.nansum(self.wrong)))
         return min(max(expected, FEWEST_LISTED), MOST_LISTED, len(self.order))
+
+    @cached_property
+    def tally(self):
+        """How many questions have which probability, see :func:`tally`."""
+        return tally(self.wrong[np.isfinite(self.wrong)])
 
     @cached_property
     def digest(self):
@@ -96,14 +101,10 @@ def rank_labels(
     if labels.kind == "candidates":
         return _rank_candidates(X, labels)
     audit = LabelAudit(noise, n_jobs=n_jobs, random_state=seed)
-    known = {"trusted": trusted, "given": given}
-    if trusted is None or not trusted.any():
-        known = {}
-    elif given is not None:
-        known["given"] = replace(given, kind="noisy")
-    # An audit that cannot be told what is certain still learns from it.
-    told = inspect.signature(audit.fit).parameters
-    known = {name: value for name, value in known.items() if name in told}
+    known = {}
+    if trusted is not None and trusted.any():
+        before = None if given is None else replace(given, kind="noisy")
+        known = {"trusted": trusted, "given": before}
     with warnings.catch_warnings(), watch(audit):
         warnings.simplefilter("ignore", UnknownRateWarning)
         audit.fit(X, replace(labels, kind="noisy"), **known)

@@ -230,60 +230,13 @@ class Session:
 
     # Deciding
 
-    def answer(self, question, action, decided=None):
-        """What an action means for a question: what is decided, in words of the store.
-
-        Parameters
-        ----------
-        question : int
-            Its number.
-        action : str
-            "accept", "keep", "choose", "label", "skip", "unsure" or "note".
-        decided : str, default=None
-            The class or candidate, or for a label "0" or "1", where one is chosen.
-
-        Returns
-        -------
-        decided : str
-            What is decided; empty where nothing is.
-        """
-        row, column = self.questions.split(question)
-        given = given_text(self.labels, self.questions.form, row, column)
-        if action in ("skip", "unsure", "note"):
-            return ""
-        if action == "keep":
-            if not given:
-                raise ValueError(f"Row {row + 1} has no label to keep; choose one.")
-            return given
-        if action == "accept" and column is not None and given:
-            return str(1 - int(given))
-        if action == "accept" and self.ranking.suggested is not None and given:
-            return self.questions.names[self.ranking.suggested[row]]
-        if action in ("choose", "label"):
-            return self._checked(decided, column)
-        raise ValueError(f"{action!r} is no answer about row {row + 1}.")
-
-    def _checked(self, decided, column):
-        names = self.questions.columns
-        if column is not None:
-            fine = decided in ("0", "1")
-        elif self.questions.form == "candidates":
-            fine = isinstance(decided, str) and all(
-                p in names for p in decided.split("|")
-            )
-        else:
-            fine = decided in names
-        if not fine:
-            raise ValueError(f"{str(decided)[:40]!r} is no label of this table.")
-        return decided
-
     def decide(self, answers, *, card=None, random=False, queue="suspects", note=""):
         """Write answers, together; they are on disk when it returns.
 
         Parameters
         ----------
         answers : sequence of (question, action, decided)
-            What one key said; see :meth:`answer`.
+            What one key said; see :meth:`Questions.answer`.
         card : int, default=None
             The question on the card; None for that of the first answer.
         random : bool, default=False
@@ -318,7 +271,8 @@ class Session:
 
     def _decision(self, question, action, decided=None, *, note, **shown):
         row, column = self.questions.split(question)
-        wrong = self.ranking.wrong[int(question)]
+        wrong, best = self.ranking.wrong[question], self.ranking.suggested
+        best = None if best is None else int(best[row])
         shown = shown_text(
             score=None if np.isnan(wrong) else round(float(wrong), 6),
             model=self.ranking.digest,
@@ -331,7 +285,7 @@ class Session:
             self.keys.cells[row],
             self.questions.label(question),
             given_text(self.labels, self.questions.form, row, column),
-            self.answer(question, action, decided),
+            self.questions.answer(question, action, decided, best),
             note,
             self.reviewer,
             shown=shown,
