@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from demurk.benchmark import count_stale, list_protocols, load_protocol
+from demurk.benchmark.engine import _stale
 from demurk.benchmark.engine._stale import as_reported, mark_stale, read_report
 
 FOLDER = Path(__file__).resolve().parents[4] / "results" / "bench"
@@ -47,7 +48,7 @@ def test_few_rows_are_stale(marked):
 
 def test_stale_rows_are_counted_by_protocol_and_method(marked, monkeypatch):
     name = "ssdrmc-digits"
-    monkeypatch.setattr("demurk.benchmark.engine._stale.list_protocols", lambda: [name])
+    monkeypatch.setattr(_stale, "list_protocols", lambda: [name])
     counts = count_stale(FOLDER)
     rows = marked[name]
     assert {method for _, method in counts} == {row["method"] for row in rows}

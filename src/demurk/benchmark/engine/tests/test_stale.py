@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from demurk.benchmark.engine import _keys
 from demurk.benchmark.engine._keys import keyed_tasks
 from demurk.benchmark.engine._protocol import load_protocol
 from demurk.benchmark.engine._stale import as_reported, mark_stale, merged_rows
@@ -69,13 +70,9 @@ def test_rows_without_a_key_or_a_task_are_stale(make):
 
 def test_data_that_are_not_here_are_taken_to_be_the_same(make, monkeypatch):
     protocol, rows = make()
-    monkeypatch.setattr(
-        "demurk.benchmark.engine._keys.data_checksum", lambda *_: "missing"
-    )
+    monkeypatch.setattr(_keys, "data_checksum", lambda *_: "missing")
     assert stale(protocol, rows) == [False] * 6
-    monkeypatch.setattr(
-        "demurk.benchmark.engine._keys.data_checksum", lambda *_: "other"
-    )
+    monkeypatch.setattr(_keys, "data_checksum", lambda *_: "other")
     assert stale(protocol, rows) == [True] * 6
 
 
