@@ -17,6 +17,9 @@ import demurk
 # `cli` documents itself with --help; the others are for those who write methods.
 NOT_FOR_IMPORT = {"base", "cli", "out_of_sample", "tests", "utils"}
 
+# Rooms within a room whose names are imported from there.
+INNER = ("benchmark.report", "benchmark.statistics", "benchmark.tasks")
+
 # Checks of numpydoc that we do not ask for.
 IGNORED = {
     "GL01": "the summary stands on the line of the quotes",
@@ -30,10 +33,11 @@ IGNORED = {
 
 def public_things():
     """Full name and object of all public functions and classes."""
-    for module in pkgutil.iter_modules(demurk.__path__):
-        if module.name.startswith("_") or module.name in NOT_FOR_IMPORT:
+    names = [module.name for module in pkgutil.iter_modules(demurk.__path__)]
+    for room_name in [*names, *INNER]:
+        if room_name.startswith("_") or room_name in NOT_FOR_IMPORT:
             continue
-        room = import_module(f"demurk.{module.name}")
+        room = import_module(f"demurk.{room_name}")
         for name in room.__all__:
             if callable(thing := getattr(room, name)):
                 yield f"{room.__name__}.{name}", thing

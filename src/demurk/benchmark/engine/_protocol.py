@@ -20,6 +20,8 @@ GROUPS = ("paper", "demurk", "alternative")
 TABLES = ("options", "data_sets", "settings", "methods", "published", "not_run")
 TEXTS = ("title", "claim", "paper", "kind")
 LISTS = ("measures", "lower_is_better")
+# More than any comparison needs, and what can be listed.
+MAX_DEPTH, MAX_BITS, MAX_SEEDS = 30, 63, 100_000
 KEYS = ("extends", *TEXTS, *LISTS, "seeds", *TABLES, "quick")
 
 
@@ -160,6 +162,10 @@ class Protocol:
         protocol : Protocol
             The protocol with that part of its tables, in their order.
         """
+        if seeds is not None and not 1 <= seeds <= MAX_SEEDS:
+            raise ValueError(
+                f"seeds must be from 1 to {MAX_SEEDS:,}, to make as many tasks each."
+            )
         changes = {} if seeds is None else {"seeds": seeds}
         chosen = {"data_sets": data_sets, "settings": settings, "methods": methods}
         for table, names in chosen.items():
@@ -254,8 +260,11 @@ def _read(path, above=()):
     """Content of a file, merged into what it extends."""
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except RecursionError:
+        raise ValueError(f"{path} is nested too deeply to be read.") from None
+    except ValueError as error:
         raise ValueError(f"{path} is no valid TOML file: {error}.") from None
+    _check_size(path, content)
     for key, value in content.items():
         _check_known(key, KEYS, f"{path}: unknown key {key!r}")
         _check_type(path, key, value)
@@ -298,6 +307,25 @@ def _quick(path, content, fast):
     return content | fast | {"methods": kept}
 
 
+def _check_size(path, content):
+    """Refuse tables within tables without end, and numbers that fit no machine."""
+    left = [("", content, 0)]
+    while left:
+        place, value, depth = left.pop()
+        if depth > MAX_DEPTH:
+            raise ValueError(
+                f"{path}: '{place.split('.')[0]}' is nested more than {MAX_DEPTH} "
+                "levels deep."
+            )
+        if isinstance(value, int) and value.bit_length() > MAX_BITS:
+            _fail(path, place, f"is a number of more than {MAX_BITS} bits; give less")
+        if isinstance(value, dict):
+            for key, part in value.items():
+                left.append((f"{place}.{key}".lstrip("."), part, depth + 1))
+        elif isinstance(value, list):
+            left += [(place, part, depth + 1) for part in value]
+
+
 def _check_type(path, key, value, shown=None):
     wanted, text = dict, "a table"
     if key in (*TEXTS, "extends"):
@@ -305,11 +333,11 @@ def _check_type(path, key, value, shown=None):
     elif key in LISTS:
         wanted, text = list, "a list of names of measures"
     elif key == "seeds":
-        wanted, text = int, "a positive whole number"
+        wanted, text = int, f"a whole number from 1 to {MAX_SEEDS:,}"
     right = isinstance(value, wanted) and not isinstance(value, bool)
     if wanted is list and right:
         right = all(isinstance(name, str) for name in value)
-    if not right or (wanted is int and value < 1):
+    if not right or (wanted is int and not 1 <= value <= MAX_SEEDS):
         _fail(path, shown or key, f"is {value!r}, but must be {text}")
 
 

@@ -5,6 +5,7 @@
 
 import json
 import sqlite3
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -26,6 +27,41 @@ ADD = (
     f"ON CONFLICT (key) DO UPDATE SET ({QUOTED}) = ({NEW}) "
     "WHERE results.status NOT IN ('done', 'skipped')"
 )
+
+
+FULL_DISK = "see that its disk has room; the same run then goes on where it was"
+# What may be wrong with a file, and what helps; nothing else is wrong with a store.
+ADVICE = {
+    sqlite3.SQLITE_BUSY: "wait until no other run uses it, or give another folder",
+    sqlite3.SQLITE_LOCKED: "wait until no other run uses it, or give another folder",
+    sqlite3.SQLITE_FULL: FULL_DISK,
+    sqlite3.SQLITE_IOERR: FULL_DISK,
+    sqlite3.SQLITE_CANTOPEN: "give a folder in which files can be made",
+    sqlite3.SQLITE_READONLY: "give a folder in which files can be made",
+}
+UNREADABLE = (json.JSONDecodeError, UnicodeDecodeError, TypeError)
+DAMAGED = "it is damaged or no store; give another folder, or move the file away"
+
+
+@contextmanager
+def _explained(path):
+    """Say in one sentence what is wrong with the file of a store."""
+    try:
+        yield
+    except (*UNREADABLE, sqlite3.Error) as error:
+        # The lowest byte tells what, the others where.
+        code = getattr(error, "sqlite_errorcode", None)
+        advice = DAMAGED if code is None else ADVICE.get(code & 0xFF, DAMAGED)
+        raise ValueError(
+            f"{path} cannot be used as a store of results ({error}): {advice}."
+        ) from error
+
+
+def _table(text):
+    found = json.loads(text)
+    if not isinstance(found, dict):
+        raise TypeError(f"{text} is no table")
+    return found
 
 
 @dataclass(frozen=True)
@@ -82,22 +118,11 @@ class ResultStore:
     def __init__(self, path):
         self.path = Path(path)
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        try:
+        with _explained(self.path):
             self._file = sqlite3.connect(
                 self.path, timeout=BUSY_SECONDS, isolation_level=None
             )
             self._open()
-        except sqlite3.OperationalError as error:
-            # It may be in use, or the disk full: nothing is wrong with what it holds.
-            raise ValueError(
-                f"{self.path} cannot be opened ({error}): wait until no other run uses "
-                "it, or give another folder."
-            ) from error
-        except sqlite3.DatabaseError as error:
-            raise ValueError(
-                f"{self.path} is no store of results ({error}): give another file, or "
-                "move it away if it is damaged."
-            ) from error
 
     def _open(self):
         self._file.execute("PRAGMA journal_mode = WAL")
@@ -143,7 +168,8 @@ class ResultStore:
         facts["finished"] = datetime.now(UTC).isoformat(timespec="seconds")
         for name in ("values", "versions"):
             facts[name] = json.dumps(facts[name])
-        return self._file.execute(ADD, [facts[c] for c in COLUMNS]).rowcount > 0
+        with _explained(self.path):
+            return self._file.execute(ADD, [facts[c] for c in COLUMNS]).rowcount > 0
 
     def adopt(self, rows):
         """Record results that were read from a report.
@@ -155,9 +181,14 @@ class ResultStore:
         """
         texts = ("values", "versions")
         facts = [row | {name: json.dumps(row[name]) for name in texts} for row in rows]
-        self._file.execute("BEGIN IMMEDIATE")
-        self._file.executemany(ADD, [[fact[c] for c in COLUMNS] for fact in facts])
-        self._file.execute("COMMIT")
+        with _explained(self.path):
+            self._file.execute("BEGIN IMMEDIATE")
+            try:
+                added = [[fact[c] for c in COLUMNS] for fact in facts]
+                self._file.executemany(ADD, added)
+                self._file.execute("COMMIT")
+            finally:
+                self._file.rollback()  # nothing is left of it if it failed
 
     def keys(self):
         """Keys of all tasks in the store.
@@ -167,7 +198,8 @@ class ResultStore:
         status : dict of str to str
             Status by key.
         """
-        return dict(self._file.execute("SELECT key, status FROM results"))
+        with _explained(self.path):
+            return dict(self._file.execute("SELECT key, status FROM results"))
 
     def rows(self, protocol=None):
         """Results as records.
@@ -185,14 +217,15 @@ class ResultStore:
             older code are among them; :func:`protocol_rows` leaves them out.
         """
         where = "" if protocol is None else " WHERE protocol = ?"
-        found = self._file.execute(
-            f"SELECT {QUOTED} FROM results{where} ORDER BY rowid",
-            () if protocol is None else (protocol,),
-        )
-        rows = [dict(zip(COLUMNS, record)) for record in found]
-        for row in rows:
-            row["values"] = json.loads(row["values"])
-            row["versions"] = json.loads(row["versions"])
+        with _explained(self.path):
+            found = self._file.execute(
+                f"SELECT {QUOTED} FROM results{where} ORDER BY rowid",
+                () if protocol is None else (protocol,),
+            )
+            rows = [dict(zip(COLUMNS, record)) for record in found]
+            for row in rows:
+                row["values"] = _table(row["values"])
+                row["versions"] = _table(row["versions"])
         return rows
 
     def close(self):

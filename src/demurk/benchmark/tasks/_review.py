@@ -93,8 +93,10 @@ def review(
         ``random_every`` every so many cards one is drawn at random.
     seed : int
         Seed of the split, the noise, the person and random methods.
-    labeled, noise, rate, n_train, n_test
-        As in :func:`~demurk.benchmark.tasks.few_labels`.
+    labeled : float, default=0.3
+        Share of the training rows that have labels.
+    noise, rate : str and float, default="symmetric", 0.1
+        See :func:`~demurk.benchmark.tasks._spoiled.wrong_entries`.
     person : float, default=0.0
         How often the person decides wrongly.
     classify : bool, default=True
@@ -107,6 +109,8 @@ def review(
         Added to the seed; smaller ones served the design.
     max_labeled : int, default=800
         Labelled rows at most.
+    n_train, n_test : int, default=None
+        Rows of each part; None takes two thirds, and all others.
 
     Returns
     -------

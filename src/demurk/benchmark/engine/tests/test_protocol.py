@@ -191,7 +191,7 @@ def test_select(write):
 BAD = {
     "unknown key 'sedes'; choose seeds": ("seeds = 2", "sedes = 2"),
     "unknown key 'quick.sedes'; choose seeds": ("seeds = 1", "sedes = 1"),
-    "'seeds' is 0, but must be a positive whole number": ("seeds = 2", "seeds = 0"),
+    "'seeds' is 0, but must be a whole number from 1 to": ("seeds = 2", "seeds = 0"),
     "'seeds' is True, but must be": ("seeds = 2", "seeds = true"),
     "'seeds' is '2', but must be": ("seeds = 2", 'seeds = "2"'),
     "'quick.seeds' is -1, but must be": ("seeds = 1", "seeds = -1"),
@@ -232,6 +232,40 @@ def test_wrong_files_are_explained_in_one_sentence(write, message):
     text = str(caught.value)
     assert message in text and "\n" not in text and text.endswith(".")
     assert str(path.parent) in text
+
+
+DEEP = {
+    "lists": "options.a = " + "[" * 5000 + "]" * 5000,
+    "tables": "options.a = " + "{a = " * 5000 + "1" + "}" * 5000,
+    "keys": "options" + ".a" * 5000 + " = 1",
+    "header": "[options" + ".a" * 5000 + "]\nb = 1",
+}
+
+
+@pytest.mark.parametrize("form", DEEP)
+def test_deep_files_are_refused_in_one_sentence(write, form):
+    path = write(DEEP[form] + "\n", "deep")
+    with pytest.raises(ValueError, match="nested") as caught:
+        load_protocol(path)
+    text = str(caught.value)
+    assert str(path) in text and text.endswith(".") and len(text) < 300
+
+
+@pytest.mark.parametrize("digits", [20, 400, 5000])
+@pytest.mark.parametrize("place", ["seeds = ", "[options]\na = ", "[quick]\nseeds = "])
+def test_endless_numbers_are_refused_in_one_sentence(write, place, digits):
+    """Without this a run would list its tasks for ever."""
+    path = write(place + "9" * digits + "\n", "large")
+    with pytest.raises(ValueError, match=r"more than 63 bits|no valid TOML") as caught:
+        load_protocol(path)
+    text = str(caught.value)
+    assert str(path) in text and text.endswith(".") and len(text) < 300
+
+
+@pytest.mark.parametrize("seeds", [0, -3, 10**7])
+def test_more_seeds_than_can_be_listed_are_refused(write, seeds):
+    with pytest.raises(ValueError, match="seeds must be from 1 to 100,000"):
+        load_protocol(write()).select(seeds=seeds)
 
 
 def test_unknown_names():

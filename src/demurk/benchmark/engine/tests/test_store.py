@@ -1,10 +1,12 @@
 """The store of results."""
 
+import random
 import sqlite3
 import threading
 
 import pytest
 
+from demurk.benchmark.engine import _store
 from demurk.benchmark.engine._protocol import Task
 from demurk.benchmark.engine._store import Outcome, ResultStore
 
@@ -79,6 +81,69 @@ def test_another_file_is_refused(tmp_path):
 def test_a_folder_is_refused(tmp_path):
     with pytest.raises(ValueError, match="cannot be used as a store of results"):
         ResultStore(tmp_path)
+
+
+def fill(path, n=400):
+    with ResultStore(path) as store:
+        for seed in range(n):
+            task = Task("p", "m.f", "d", "s", "A", seed, {})
+            store.add(task, f"k{seed}", DONE)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_damaged_pages_are_explained_in_one_sentence(path, seed):
+    """Whatever is damaged: the head, the tree of pages, or what they hold."""
+    fill(path)
+    rng, content = random.Random(seed), bytearray(path.read_bytes())
+    for _ in range(20):
+        place = rng.randrange(len(content) - 600)
+        content[place : place + 600] = rng.randbytes(600)
+    path.write_bytes(content)
+    with pytest.raises(ValueError) as caught, ResultStore(path) as store:
+        store.keys()
+        store.rows()
+    text = str(caught.value)
+    assert "cannot be used as a store of results" in text and "\n" not in text
+    assert "move the file away" in text and text.endswith(".")
+
+
+@pytest.mark.parametrize("what", ["not json", None, "3", b"\xff"])
+def test_what_is_no_result_is_explained(path, what):
+    fill(path, 1)
+    with sqlite3.connect(path) as file:
+        file.execute('UPDATE results SET "values" = ?', [what])
+    with pytest.raises(ValueError, match="cannot be used as a store"):
+        ResultStore(path).rows()
+
+
+def test_a_full_disk_is_explained_and_loses_nothing(path):
+    """In the middle of a run: what was recorded before stays."""
+    fill(path, 3)
+    with ResultStore(path) as store:
+        (pages,) = store._file.execute("PRAGMA page_count").fetchone()
+        store._file.execute(f"PRAGMA max_page_count = {pages}")
+        large = Outcome("failed", error="x" * 100_000)
+        with pytest.raises(ValueError, match=r"is full\): see that its disk has room"):
+            store.add(TASK, "large", large)
+        row = store.rows()[0] | {"key": "adopted", "error": "x" * 100_000}
+        with pytest.raises(ValueError, match="see that its disk has room"):
+            store.adopt([row])
+        store._file.execute("PRAGMA max_page_count = 100000")
+        assert store.add(TASK, "large", large)
+        assert len(store.rows()) == 4
+
+
+def test_a_store_that_others_use_is_not_to_be_removed(path, monkeypatch):
+    """Also if they begin in the middle of a run."""
+    monkeypatch.setattr(_store, "BUSY_SECONDS", 0.05)
+    with ResultStore(path) as store:
+        other = sqlite3.connect(path, isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(ValueError, match="wait until no other run") as caught:
+            store.add(TASK, "k", DONE)
+        assert "away" not in str(caught.value)
+        other.close()
+        assert store.add(TASK, "k", DONE)
 
 
 def test_every_commit_waits_for_the_disk(path):
