@@ -16,12 +16,13 @@ FLOOR = 1e-3
 N_BINS = 60
 EDGE = logit(1 - FLOOR)
 LOGITS = np.linspace(-EDGE, EDGE, N_BINS)
-# How far the probabilities of an audit are off, before anything was looked at: the true
-# logit is shift + slope * logit. People err, too. Set on emotions, scene, yeast and
-# medical.
-SHIFT_SPREAD, SLOPE_SPREAD, PERSON_RATE = 0.35, 0.15, 0.01
-SHIFTS, SLOPES = np.linspace(-3.5, 3.5, 36), np.linspace(-3, 3, 13)
+# How far the probabilities of an audit are off, before anything was looked at: logits
+# all move by a shift, and those below a third by a tail as well. People err, too. Set
+# on emotions, scene, yeast and medical (28 simulated reviews).
+SHIFT_SPREAD, TAIL_SPREAD, PERSON_RATE = 0.4, 0.3, 0.01
+SHIFTS, TAILS = np.linspace(-3.5, 3.5, 29), np.linspace(-3, 3, 13)
 PERSONS = np.array([0.0, 0.01, 0.02, 0.04, 0.06, 0.09])
+IN_TAIL = expit(-1 - LOGITS)
 TINY = 1e-9
 LEAST_WEIGHT = 1e-7
 
@@ -65,13 +66,14 @@ def remaining_errors(wrong, shown=(), hits=(), level=0.9):
     Notes
     -----
     The probabilities of an audit may be off, and what people found says how. A label
-    that the audit gives the logit l is taken to be wrong with the logit ``a + b l``,
-    and people to err at a rate of their own; the posterior of the three numbers is
-    summed over a grid, and the errors that remain are counted at each of its points.
+    that the audit gives the logit l is taken to be wrong with the logit
+    ``l + a + d sigmoid(-1 - l)``, and people to err at a rate of their own; the
+    posterior of the three numbers is summed over a grid, and the errors that remain are
+    counted at each of its points.
 
     Which labels were looked at may depend on their probabilities. So suspects and
-    labels drawn at random count alike, but only the latter say much about the many
-    labels that nobody suspects.
+    labels drawn at random count alike, but only the latter say much about d: how many
+    of the labels that nobody suspects are wrong.
 
     Examples
     --------
@@ -136,13 +138,13 @@ def remaining_from_tallies(left, found, kept, level=0.9):
 @lru_cache(maxsize=1)
 def _calibrations():
     """Log-prior of each calibration, chances of a hit and of none, and of an error."""
-    a, b, errs = (
+    a, d, errs = (
         values.reshape(-1, 1)
-        for values in np.meshgrid(SHIFTS, SLOPES, PERSONS, indexing="ij")
+        for values in np.meshgrid(SHIFTS, TAILS, PERSONS, indexing="ij")
     )
-    p = expit(SHIFT_SPREAD * a + (1 + SLOPE_SPREAD * b) * LOGITS)
+    p = expit(LOGITS + SHIFT_SPREAD * a + TAIL_SPREAD * d * IN_TAIL)
     hit = np.clip(p + errs * (1 - 2 * p), TINY, 1 - TINY)
-    prior = -(a**2 + b**2).ravel() / 2 - errs.ravel() / PERSON_RATE
+    prior = -(a**2 + d**2).ravel() / 2 - errs.ravel() / PERSON_RATE
     return prior, np.log(hit), np.log1p(-hit), p
 
 

@@ -28,13 +28,14 @@ def constants(monkeypatch):
     _estimate._calibrations.cache_clear()
 
 
-def simulate(rng, shift=0.0, slope=1.0, person=0.0, n=1500, n_decided=150):
+def simulate(rng, shift=0.0, tail=0.0, slope=1.0, person=0.0, n=1500, n_decided=150):
     """Review the most suspect of some labels, every tenth at random.
 
     Returns probabilities of the open ones, those shown, hits, and what remains.
     """
     p = expit(rng.normal(-3.5, 2, size=n))
-    wrong = rng.random_sample(n) < expit(shift + slope * logit(p))
+    true = shift + slope * logit(p) + tail * expit(-1 - logit(p))
+    wrong = rng.random_sample(n) < expit(true)
     order = list(np.argsort(-p))
     decided = []
     for k in range(n_decided):
@@ -57,7 +58,7 @@ def test_intervals_hold_the_truth_as_often_as_they_say():
     rng = np.random.RandomState(0)
     how = [
         {"shift": rng.normal(0, _estimate.SHIFT_SPREAD)}
-        | {"slope": rng.normal(1, _estimate.SLOPE_SPREAD)}
+        | {"tail": rng.normal(0, _estimate.TAIL_SPREAD)}
         for _ in range(200)
     ]
     held = np.mean([coverage(rng, 1, **one) for one in how])
@@ -70,7 +71,8 @@ def test_intervals_hold_the_truth_as_often_as_they_say():
         ({}, 0.9),
         ({"shift": 0.5}, 0.8),
         ({"shift": -0.5}, 0.8),
-        ({"slope": 0.8}, 0.8),
+        ({"slope": 0.9}, 0.8),
+        ({"tail": 0.4}, 0.8),
         ({"person": 0.05}, 0.8),
     ],
 )
@@ -102,7 +104,7 @@ def test_what_people_find_moves_the_estimate():
 
 
 def test_counts_of_a_known_calibration_are_binomial(constants):
-    constants(SHIFTS=np.zeros(1), SLOPES=np.zeros(1), PERSONS=np.zeros(1))
+    constants(SHIFTS=np.zeros(1), TAILS=np.zeros(1), PERSONS=np.zeros(1))
     p = expit(LOGITS[20])
     found = remaining_errors([p] * 300)
     assert found.expected == pytest.approx(300 * p)
@@ -127,7 +129,7 @@ def test_the_grid_is_fine_enough(constants):
     rng = np.random.RandomState(4)
     left, shown, hits, _ = simulate(rng, shift=-0.4)
     coarse = remaining_errors(left, shown, hits)
-    constants(SHIFTS=np.linspace(-5, 5, 201), SLOPES=np.linspace(-4, 4, 41))
+    constants(SHIFTS=np.linspace(-5, 5, 201), TAILS=np.linspace(-4, 4, 81))
     fine = remaining_errors(left, shown, hits)
     assert coarse.expected == pytest.approx(fine.expected, rel=0.03)
     assert coarse.low == pytest.approx(fine.low, abs=2)
