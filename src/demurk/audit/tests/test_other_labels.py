@@ -119,3 +119,28 @@ def test_many_labels_look_at_the_most_varied_only(data, monkeypatch):
     monkeypatch.setattr("demurk.audit._other_labels.MAX_LABELS", 2)
     found = add_other_labels(P, Y, seen)
     assert ((found.coefs != 0).sum(axis=0) <= 2).all()
+
+
+@pytest.mark.parametrize(
+    "noise, expected",
+    [(0.0, 0.01), (0.3, None), (3.0, None), (np.inf, 1e9)],
+    ids=["certain", "little noise", "much noise", "nothing"],
+)
+def test_penalties_per_row_from_a_hundredth_to_ten_and_out(rng, noise, expected):
+    n = 50
+    B = rng.normal(size=(n, 3))
+    B -= B.mean(axis=0)
+    y = rng.normal(size=n) if np.isinf(noise) else B[:, 0] + noise * rng.normal(size=n)
+    y -= y.mean()
+    steps = [0.01, 10**-1.5, 0.1, 10**-0.5, 1.0, 10**0.5, 10.0, 1e9]
+    residuals = np.empty((n, len(steps)))
+    for k, penalty in enumerate(steps):
+        for i in range(n):
+            fitted = ridge_without(np.arange(n) != i, np.zeros(n), B, y, n * penalty)
+            residuals[i, k] = y[i] - fitted[i]
+    best = (residuals**2).sum(axis=0).argmin()
+    assert expected is None or steps[best] == expected
+    found, coefs = _one_label(np.zeros(n), y, B, B.T @ B)
+    assert_allclose(found, residuals[:, best], atol=1e-8)
+    weights = np.linalg.solve(B.T @ B + n * steps[best] * np.eye(3), B.T @ y)
+    assert_allclose(coefs, weights, atol=1e-8)

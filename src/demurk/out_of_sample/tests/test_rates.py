@@ -101,3 +101,15 @@ def test_f1_cut_is_nearly_as_good_as_knowing_the_truth(noisy):
     best = max(f1(cut) for cut in np.linspace(0.1, 0.9, 81))
     assert f1(f1_cut(scores, labels, 5000, 0.1, 0.1)) > best - 0.005
     assert f1_cut(scores, labels, 5000, 0.1, 0.1) <= 0.5
+
+
+def test_f1_cut_expects_a_quarter_of_a_label_per_row():
+    # One label in fifty entries is given, however low the score: F1 rises with every
+    # further one, and only the number of true labels that is expected sets an end. The
+    # 80 labels that are given would allow 320 entries, a quarter of 400 rows 400.
+    scores = np.linspace(0.4, 0.0, 4000)
+    labels = (np.arange(1, 4001) % 50 == 0).astype(float)
+    cut = f1_cut(scores, labels, 400, 0.0, 0.0)
+    assert np.count_nonzero(scores > cut) == 400
+    # With 200 rows the labels that are given are more than that.
+    assert np.count_nonzero(scores > f1_cut(scores, labels, 200, 0.0, 0.0)) == 300
