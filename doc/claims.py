@@ -51,7 +51,7 @@ QUIET = (
     r"(?i)\b(?:tables?|figures?|equations?|sections?)\s+[\dIVX]+[\d.A-Z]*"
     r"(?:(?:,|\s+to|\s+and)\s+[\dIVX]+)*",
     r"\b(?:MDDM|OPLS|CAL500|Corel5k|tmc2007|TMC2007|ICDM|CIARP|AAAI|H200)\b(?: \d{4})?",
-    r"-1\b|\b[\w-]*F1\b|\.\. include::.*",
+    r"-1\b|\b[12]-D\b|\b[\w-]*F1\b|\.\. include::.*",
 )
 ALLOWED = {
     "README.md": (
