@@ -61,6 +61,7 @@ FEW = {
         lambda: clear("few-labels", "AP", "MurkyClassifier", TUNED, "A"),
     ),
     "few.gap": (".0f", lambda: gap("Random forest")),
+    "few.gap-fresh": (".0f", lambda: gap("Random forest", FRESH)),
     "few.ahead": ("word", lambda: few("AP", "A")),
     "few.ranking": ("word", lambda: few("RL'", "A")),
     "few.one-error": ("word", lambda: few("OE'", "A")),

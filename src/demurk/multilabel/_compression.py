@@ -90,6 +90,8 @@ class PLST(CompressionClassifier):
     Time O(n q^2 + q^3) for the components and O(n D min(n, D)) for the regression;
     memory O(n (D + q) + q^2 + min(n, D)^2).
 
+    The authors' program penalises the intercept too; here it is free.
+
     References
     ----------
     .. [1] F. Tai, H.-T. Lin, "Multilabel classification with principal label space

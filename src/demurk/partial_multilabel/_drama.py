@@ -123,7 +123,8 @@ class DRAMA(CallbackSupportMixin, PartialMultiLabelClassifier):
     and an exact projection of the rows.
 
     A sample is never its own neighbour. Boosting starts from ridge regression; the
-    paper starts from support vector regression, label by label.
+    paper starts from support vector regression, label by label. One tree serves all
+    labels here; the paper does not say.
 
     Time O(n^2 D) for the search, O(n k q) for each of the dozens of products of an
     iteration, and O(n (D + q) q depth) a tree; memory O(n (D + q)).

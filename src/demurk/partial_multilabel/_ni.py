@@ -3,9 +3,11 @@
 # Authors: The demurk developers
 # SPDX-License-Identifier: BSD-3-Clause
 
+import warnings
 from numbers import Integral, Real
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from demurk.linalg._admm import admm, shrink_singular_values, soft_threshold
 from demurk.linalg._reg import positive_ridge_of
@@ -22,6 +24,8 @@ __all__ = ["PMLNI"]
 
 # Relative movement of the label model below which the penalty may grow.
 SETTLED = 1e-5
+# Relative accuracy after the last iteration that deserves a warning.
+UNSETTLED = 1e-2
 
 
 class PMLNI(CallbackSupportMixin, LinearPartialMultiLabelClassifier):
@@ -187,6 +191,14 @@ class PMLNI(CallbackSupportMixin, LinearPartialMultiLabelClassifier):
                 learned=learned,
             )
         self.n_iter_ = len(self.residuals_)
+        left = self.residuals_[-1].max()
+        if self.n_iter_ == self.max_iter and left > UNSETTLED:
+            warnings.warn(
+                f"After {self.n_iter_} iterations both models still add up only to a "
+                f"relative accuracy of {left:.2g}; raise max_iter.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
         return self._set_linear(learned(), data)
 
 

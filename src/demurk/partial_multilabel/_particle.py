@@ -6,9 +6,9 @@
 from numbers import Integral, Real
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, issparse
 from sklearn.model_selection import KFold
-from sklearn.svm import LinearSVC
+from sklearn.svm import SVC, LinearSVC
 from sklearn.utils import check_random_state
 
 from demurk.graph import nearest_neighbors
@@ -52,6 +52,9 @@ class PARTICLE(CallbackSupportMixin, PartialMultiLabelClassifier):
         credible.
     C : float, default=1.0
         Inverse penalty of the linear classifiers.
+    loss : {"squared_hinge", "hinge"}, default="squared_hinge"
+        Loss of the pairwise classifiers; the public code takes libsvm's "hinge", which
+        is slower.
     decision : {"virtual", "map"}, default="virtual"
         How votes become labels: those with more votes than the virtual label, or those
         that are more likely than not given their number of votes.
@@ -114,6 +117,7 @@ class PARTICLE(CallbackSupportMixin, PartialMultiLabelClassifier):
     and leaves its candidates as they are, and takes the counts of "map" from the test
     labels. Neither is done here. It also calls non-candidates credible where no
     candidate reaches the bound; here the best candidate is taken, as zeros are trusted.
+    Its votes are rounded up, which is not done here.
 
     Time O(n^2 D) for the searches, O(n k q) a step of the propagation and q^2 / 2
     classifiers of O(n D) a step; memory O(q^2 D + n q).
@@ -139,6 +143,7 @@ class PARTICLE(CallbackSupportMixin, PartialMultiLabelClassifier):
         "alpha": [Interval(Real, 0, 1, closed="left")],
         "credibility": [Interval(Real, 0, 1, closed="right")],
         "C": [Interval(Real, 0, None, closed="neither")],
+        "loss": [StrOptions({"squared_hinge", "hinge"})],
         "decision": [StrOptions({"virtual", "map"})],
         "n_folds": [Interval(Integral, 2, None, closed="left")],
         "smoothing": [Interval(Real, 0, None, closed="left")],
@@ -154,6 +159,7 @@ class PARTICLE(CallbackSupportMixin, PartialMultiLabelClassifier):
         alpha=0.95,
         credibility=0.9,
         C=1.0,
+        loss="squared_hinge",
         decision="virtual",
         n_folds=10,
         smoothing=1.0,
@@ -165,6 +171,7 @@ class PARTICLE(CallbackSupportMixin, PartialMultiLabelClassifier):
         self.alpha = alpha
         self.credibility = credibility
         self.C = C
+        self.loss = loss
         self.decision = decision
         self.n_folds = n_folds
         self.smoothing = smoothing
@@ -254,7 +261,7 @@ class PARTICLE(CallbackSupportMixin, PartialMultiLabelClassifier):
             rival_is_out = excluded[:, second] | (second == n_labels)
             for_first = credible[:, first] & rival_is_out
             for_second = credible[:, second] & excluded[:, first]
-            models.append(fit_pair(X, for_first, for_second, self.C))
+            models.append(fit_pair(X, for_first, for_second, self.C, self.loss))
         self.pairs_ = np.column_stack([firsts, seconds])
         self.coef_ = np.array([model[0] for model in models])
         self.intercept_ = np.array([model[1] for model in models])
@@ -363,7 +370,7 @@ def credible_labels(confidences, candidates, bound):
     return credible
 
 
-def fit_pair(X, for_first, for_second, C):
+def fit_pair(X, for_first, for_second, C, loss="squared_hinge"):
     """Linear classifier between two sets of samples.
 
     Parameters
@@ -374,6 +381,8 @@ def fit_pair(X, for_first, for_second, C):
         Samples of both sides.
     C : float
         Inverse penalty.
+    loss : {"squared_hinge", "hinge"}, default="squared_hinge"
+        That of liblinear, which penalises the intercept too, or of libsvm.
 
     Returns
     -------
@@ -391,7 +400,11 @@ def fit_pair(X, for_first, for_second, C):
         return zero, 0.0, 0.0
     if side.all() or not side.any():
         return zero, 1.0 if side[0] else -1.0, 1.0
-    # The primal solver draws no random numbers, but would take a seed from numpy.
-    model = LinearSVC(C=C, dual=False, max_iter=MAX_SVM_STEPS, random_state=0)
+    if loss == "hinge":
+        model = SVC(C=C, kernel="linear")
+    else:
+        # The primal solver draws no random numbers, but would take a seed from numpy.
+        model = LinearSVC(C=C, dual=False, max_iter=MAX_SVM_STEPS, random_state=0)
     model.fit(X[used], side)
-    return model.coef_[0], model.intercept_[0], model.score(X[used], side)
+    coef = model.coef_.toarray() if issparse(model.coef_) else model.coef_
+    return coef[0], model.intercept_[0], model.score(X[used], side)

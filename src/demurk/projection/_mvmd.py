@@ -57,7 +57,9 @@ class MVMD(LinearReducer):
     with n^2, so that at beta = 0.5 dependence prevails and the result is close to
     MDDM (the ratio of the largest eigenvalues was 8 for 40 rows and 41 for 200).
     Whether the paper rescales them is not known; "balanced" is our own choice:
-    ``beta = tr(X'HX) / (tr(X'HX) + tr(X'T T'X))``.
+    ``beta = tr(X'HX) / (tr(X'HX) + tr(X'T T'X))``. A toolbox in circulation (ML-FE)
+    codes labels as -1 and 1, which makes T T' four times as large: its beta of 0.5 is
+    0.8 here.
 
     Time O(n D^2) and memory O(D^2) when D <= n. Otherwise only products with X are
     taken, some dozens per direction: time O(n D) each, memory O(D (q + d)); a sparse X

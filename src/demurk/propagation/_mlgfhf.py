@@ -116,8 +116,9 @@ class MLGFHF(NoisyPropagationMixin, LabelClassifierMixin, DemurkEstimator):
     label_scale : float, default=1.0
         Scale of the similarity of labels (s).
     bandwidth : float, default=None
-        Width of the heat kernel between samples; None takes the mean distance to the
-        last neighbour.
+        Width of the heat kernel ``exp(-distance^2 / bandwidth^2)`` between samples,
+        where that of :class:`~demurk.multilabel.RankSVM` has twice the square; None
+        takes the mean distance to the last neighbour.
     threshold : float or "prior", default=0.3
         Soft label from which on a label counts. "prior" chooses it for each label such
         that the label is as frequent among the unlabelled samples as among the

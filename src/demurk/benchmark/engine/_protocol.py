@@ -16,7 +16,7 @@ from pathlib import Path
 __all__ = ["Protocol", "Task", "list_protocols", "load_protocol"]
 
 FOLDER = Path(__file__).parents[1] / "protocols"
-GROUPS = ("paper", "demurk", "alternative")
+GROUPS = ("paper", "demurk", "alternative", "oracle")
 TABLES = ("options", "data_sets", "settings", "methods", "published", "not_run")
 TEXTS = ("title", "claim", "paper", "kind")
 LISTS = ("measures", "lower_is_better")

@@ -24,6 +24,7 @@ GROUP_WORDS = {
     "paper": "methods of the paper",
     "demurk": "further methods of demurk",
     "alternative": "what one would use instead",
+    "oracle": "an oracle, which sees what no user has",
 }
 # Differences from the printed value, on measures between 0 and 1, that are shown as
 # the same, small, middling or large.

@@ -222,6 +222,8 @@ def summarize(protocol, rows, *, published=None, level=0.05, corrected=True):
         for method in protocol.methods
     ]
     cells = {}
+    about = protocol.methods.items()
+    oracles = {name for name, table in about if table.get("group") == "oracle"}
     for data_set in protocol.data_sets:
         for setting in settings:
             for measure in protocol.measures:
@@ -230,7 +232,8 @@ def summarize(protocol, rows, *, published=None, level=0.05, corrected=True):
                     for method in protocol.methods
                 }
                 sign = -1 if measure in protocol.lower_is_better else 1
-                for method, cell in _mark(line, sign, level, corrected).items():
+                marked = _mark(line, oracles, sign, level, corrected)
+                for method, cell in marked.items():
                     if published is not None:
                         names = (data_set, setting, method, measure)
                         cell = replace(cell, paper=published(protocol, *names))
@@ -256,10 +259,14 @@ def _cell(protocol, found, data_set, setting, method, measure):
     return Cell(values, dict(missing))
 
 
-def _mark(line, sign, level, corrected):
-    """The cells of all methods on one problem, compared with each other."""
+def _mark(line, oracles, sign, level, corrected):
+    """The cells of all methods on one problem, compared with each other.
+
+    An oracle sees what no user has: it is shown, and compared with nothing.
+    """
     most = max(len(cell.values) for cell in line.values())
     fair = [m for m, cell in line.items() if most and len(cell.values) == most]
+    fair = [m for m in fair if m not in oracles]
     marked = {m: replace(cell, comparable=m in fair) for m, cell in line.items()}
     if len(fair) < 2:
         return marked

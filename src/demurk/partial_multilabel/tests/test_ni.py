@@ -1,9 +1,12 @@
 """PML-NI: optimality conditions of its convex problem."""
 
+import warnings
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy.sparse import csr_array
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Ridge
 
 from demurk.labels import add_extra_labels
@@ -73,3 +76,11 @@ def test_threshold_never_sees_more_than_candidates(data):
     model = PMLNI(threshold="linear").fit(X, Y)
     assert model.thresholds_.shape == (5,)
     assert model.predict(X).sum() <= 2 * Y.sum()
+
+
+def test_models_that_do_not_add_up_are_told(data):
+    with pytest.warns(ConvergenceWarning, match="After 3 iterations both models"):
+        PMLNI(max_iter=3).fit(*data)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ConvergenceWarning)
+        PMLNI().fit(*data)

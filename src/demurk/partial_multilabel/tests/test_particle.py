@@ -187,3 +187,17 @@ def test_sparse_is_dense_and_order_does_not_matter(data, rng):
     assert_allclose(
         moved.label_distributions_, base.label_distributions_[rows], atol=1e-8
     )
+
+
+def test_the_hinge_is_that_of_libsvm(rng):
+    X = rng.normal(size=(60, 3))
+    side = X[:, 0] + 0.5 * rng.normal(size=60) > 0
+    coef, intercept, accuracy = fit_pair(X, side, ~side, 2.0, "hinge")
+    margins = np.where(side, 1, -1) * (X @ coef + intercept)
+    own = 0.5 * coef @ coef + 2.0 * np.maximum(1 - margins, 0).sum()
+    other = fit_pair(X, side, ~side, 2.0)
+    margins = np.where(side, 1, -1) * (X @ other[0] + other[1])
+    assert own < 0.5 * other[0] @ other[0] + 2.0 * np.maximum(1 - margins, 0).sum()
+    assert accuracy == ((X @ coef + intercept > 0) == side).mean()
+    sparse = fit_pair(csr_array(X), side, ~side, 2.0, "hinge")
+    assert_allclose(sparse[0], coef, atol=1e-2)

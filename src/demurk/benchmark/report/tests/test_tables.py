@@ -112,6 +112,19 @@ def test_best_and_ties_follow_the_paired_test(rng):
     assert marks == {"best", "tie", ""}
 
 
+def test_an_oracle_is_shown_and_never_best(rng):
+    protocol = make_protocol("abc")
+    protocol.methods["c"]["group"] = "oracle"
+    levels = {"a": 0.5, "b": 0.4, "c": 0.9}
+    rows = make_rows(protocol, lambda t: levels[t.method] + 0.01 * t.seed)
+    summary = summarize(protocol, rows)
+    cells = {m: summary.cells["x", "", m, "AP"] for m in "abc"}
+    assert cells["c"].mean == pytest.approx(0.915)
+    assert [cells[m].mark for m in "abc"] == ["best", "", ""]
+    assert [cells[m].comparable for m in "abc"] == [True, True, False]
+    assert "c" not in rank_methods(summary, "AP").methods
+
+
 def test_one_seed_has_a_best_but_no_ties():
     protocol = make_protocol(seeds=1)
     level = {"a": 0.5, "b": 0.6, "c": 0.6}
