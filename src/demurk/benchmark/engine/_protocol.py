@@ -163,9 +163,7 @@ class Protocol:
             The protocol with that part of its tables, in their order.
         """
         if seeds is not None and not 1 <= seeds <= MAX_SEEDS:
-            raise ValueError(
-                f"seeds must be from 1 to {MAX_SEEDS:,}, to make as many tasks each."
-            )
+            raise ValueError(f"seeds must be from 1 to {MAX_SEEDS:,}.")
         changes = {} if seeds is None else {"seeds": seeds}
         chosen = {"data_sets": data_sets, "settings": settings, "methods": methods}
         for table, names in chosen.items():
@@ -313,15 +311,13 @@ def _check_size(path, content):
     while left:
         place, value, depth = left.pop()
         if depth > MAX_DEPTH:
-            raise ValueError(
-                f"{path}: '{place.split('.')[0]}' is nested more than {MAX_DEPTH} "
-                "levels deep."
-            )
+            problem = f"is nested more than {MAX_DEPTH} levels deep"
+            _fail(path, place.partition(".")[0], problem)
         if isinstance(value, int) and value.bit_length() > MAX_BITS:
             _fail(path, place, f"is a number of more than {MAX_BITS} bits; give less")
         if isinstance(value, dict):
             for key, part in value.items():
-                left.append((f"{place}.{key}".lstrip("."), part, depth + 1))
+                left.append((f"{place}.{key}" if place else key, part, depth + 1))
         elif isinstance(value, list):
             left += [(place, part, depth + 1) for part in value]
 

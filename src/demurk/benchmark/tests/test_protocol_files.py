@@ -67,7 +67,7 @@ def test_methods_can_be_made(name):
 KEYS = {
     *("estimator", "params", "grid", "cheaper", "group", "needs"),
     *("reducer", "reducer_params", "like", "classifier", "classifier_params"),
-    *("true_labels", "cut", "variance", "max_labels", "max_samples"),
+    *("true_labels", "cut", "variance", "max_labels", "max_samples", "features"),
     *("reranked", "random_every"),
 }
 
