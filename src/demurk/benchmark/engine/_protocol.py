@@ -311,8 +311,7 @@ def _check_size(path, content):
     while left:
         place, value, depth = left.pop()
         if depth > MAX_DEPTH:
-            problem = f"is nested more than {MAX_DEPTH} levels deep"
-            _fail(path, place.partition(".")[0], problem)
+            _fail(path, place.partition(".")[0], f"is nested over {MAX_DEPTH} levels")
         if isinstance(value, int) and value.bit_length() > MAX_BITS:
             _fail(path, place, f"is a number of more than {MAX_BITS} bits; give less")
         if isinstance(value, dict):
