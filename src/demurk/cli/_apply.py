@@ -63,9 +63,10 @@ def apply_file(
             f"There are no decisions about {source}: {decisions} is not there; make "
             f"some with `demurk review {source}`."
         )
-    stem, dot, endings = source.name.partition(".")
-    output = Path(output or source.with_name(f"{stem}.reviewed{dot}{endings}"))
-    changes = output.with_name(f"{output.name.partition('.')[0]}.changes.csv")
+    stem = decisions.name.removesuffix(".review.sqlite")
+    ending = source.name.removeprefix(stem)
+    output = Path(output or source.with_name(f"{stem}.reviewed{ending}"))
+    changes = output.with_name(f"{stem}.changes.csv")
     files = [output, changes] if export is None else [_export_path(export)]
     check_outputs(files, read=[source, decisions, *_given(import_)], force=force)
     table = read_input(source, decided=False, **reading)

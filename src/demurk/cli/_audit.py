@@ -103,7 +103,9 @@ def find_suspects(table, *, noise="auto", review=None, flip=0.8, seed=0):
         with shown_progress(audit), warnings.catch_warnings():
             # It is said in the report.
             warnings.simplefilter("ignore", UnknownRateWarning)
-            audit.fit(table.features, labels_for(labels, audit))
+            audit.fit(
+                table.features, labels_for(labels, audit), **_checked(table, audit)
+            )
     if labels.single:
         return _class_findings(table, audit, review, flip)
     given, estimated = labels.values > 0, audit.estimated_
@@ -117,6 +119,14 @@ def find_suspects(table, *, noise="auto", review=None, flip=0.8, seed=0):
     samples = samples_of(table)
     suspects.insert(2, "sample", [samples[row] for row in entries[:, 0]])
     return Findings(audit, estimated, cleaned, given != cleaned, listed, suspects)
+
+
+def _checked(table, audit):
+    """What a review has settled, as the audit takes it."""
+    if table.checked is None or not table.checked[0].any():
+        return {}
+    settled, before = table.checked
+    return {"trusted": settled, "given": labels_for(before, audit)}
 
 
 @dataclass(frozen=True, eq=False)

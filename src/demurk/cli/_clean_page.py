@@ -221,6 +221,7 @@ def _cards(table, found, given):
         ]
         cards[row] = maker.card(row, given, near) | {
             "column": columns[own["label"].iloc[0]],
+            "given": np.flatnonzero(given[row] > 0).tolist(),
             "after": np.flatnonzero(after[row] > 0).tolist(),
             "labeled": True,
             "reasons": reasons,

@@ -16,6 +16,7 @@ from demurk.datasets._catalogue import (
     needed_files,
 )
 from demurk.utils._files import write_text
+from demurk.utils._text import FORMULA
 
 __all__ = [
     "beside",
@@ -31,8 +32,6 @@ __all__ = [
 
 # Exact search in so many samples takes a minute or so on two cores.
 EXACT_ROWS = 50_000
-# A spreadsheet takes a cell that begins so for a formula and runs it.
-FORMULA = tuple("=+-@\t\r\n＝＋－＠")
 
 
 def guarded(cell):

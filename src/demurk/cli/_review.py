@@ -9,7 +9,6 @@ from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 from scipy.sparse import issparse
 from sklearn.decomposition import PCA
 from sklearn.preprocessing import StandardScaler
@@ -97,6 +96,7 @@ def check_file(source):
 
 def _session(table, store, reviewer, blind, noise, seed, stack):
     """Audit what is known by now, and begin."""
+    from demurk.review._apply import settled_mask
     from demurk.review._keys import row_keys
     from demurk.review._ranking import rank_labels
     from demurk.review._rerank import Reranker
@@ -131,14 +131,6 @@ def _session(table, store, reviewer, blind, noise, seed, stack):
         keys=keys,
         on_decision=reranker,
     )
-
-
-def settled_mask(shape, used):
-    """Entries that a person has settled."""
-    mask = np.zeros(shape, dtype=bool)
-    for row, column, _ in used:
-        mask[row, slice(None) if column is None else column] = True
-    return mask
 
 
 def _world(table, seed):

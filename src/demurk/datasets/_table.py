@@ -56,6 +56,8 @@ class Table:
         How they stand in the table.
     name : str
         Name of the file without its folder and ending.
+    checked : tuple of (ndarray, LabelData) or None
+        Entries that a person has settled in a review, and the labels before it.
 
     See Also
     --------
@@ -88,6 +90,7 @@ class Table:
         self.frame = frame
         self.source = Source() if source is None else source
         self.name = Path(self.source.path).name.split(".")[0] or "table"
+        self.checked = None
         self._given = given
         _check_names(frame.columns, self.source.path)
         self._options = {key: tuple(v) for key, v in (options or {}).items() if v}

@@ -63,6 +63,8 @@ def agreements(standing):
     found : list of dict
         "reviewers", "both" (how many things both settled), "kappa", "low", "high".
     """
+    if len(standing.reviewers) < 2:
+        return []
     said = defaultdict(lambda: ([], []))
     for place in standing.places():
         own = standing.of(place)

@@ -6,6 +6,7 @@
 import asyncio
 import html
 import json
+import sqlite3
 from importlib.resources import files
 
 import numpy as np
@@ -117,6 +118,9 @@ async def _answered(answer, asked):
         made = await asyncio.shield(run_in_threadpool(answer, asked))
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         return JSONResponse({"error": str(error)[:500]}, 400)
+    except (sqlite3.Error, OSError) as error:
+        # A full disk, or a file that somebody else holds: nothing was written.
+        return JSONResponse({"error": f"Nothing could be written: {error}"}, 503)
     # Half a letter has no place in UTF-8; its number has.
     return Response(json.dumps(made), media_type="application/json")
 

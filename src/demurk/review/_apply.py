@@ -11,7 +11,7 @@ import numpy as np
 from demurk.review._keys import row_keys
 from demurk.review._standing import Standing, decided_labels
 
-__all__ = ["Applied", "apply_decisions"]
+__all__ = ["Applied", "apply_decisions", "settled_mask"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,13 +25,13 @@ class Applied:
     changes : list of tuple
         Row (from 1), key, label, given, decided, reviewers, time, notes, and what
         became of it: "changed", "kept", "disputed" or "row has changed".
-    used : list of (row, column or None, Verdict)
-        Decisions in force.
+    settled : ndarray of bool of shape (n_rows, n_labels)
+        Entries that a person has settled.
     """
 
     table: Any
     changes: list
-    used: list
+    settled: np.ndarray
 
     @property
     def sentence(self):
@@ -78,7 +78,18 @@ def apply_decisions(table, store):
         changes.append((row + 1, *_line(verdict, notes), what))
     for what, verdicts in (("disputed", disputed), ("row has changed", lost)):
         changes += [("", *_line(verdict, notes), what) for verdict in verdicts]
-    return Applied(table.with_labels(_new_labels(table, values)), changes, used)
+    new = table.with_labels(_new_labels(table, values))
+    settled = settled_mask(values.shape, used)
+    new.checked = (settled, table.labels)
+    return Applied(new, changes, settled)
+
+
+def settled_mask(shape, used):
+    """Entries that a person has settled, of the rows and columns in use."""
+    mask = np.zeros(shape, dtype=bool)
+    for row, column, _ in used:
+        mask[row, slice(None) if column is None else column] = True
+    return mask
 
 
 def _differs(decision):

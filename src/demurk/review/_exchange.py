@@ -14,6 +14,7 @@ from demurk.datasets._table_cells import as_words
 from demurk.review._keys import row_keys
 from demurk.review._standing import given_text
 from demurk.review._store import Decision, shown_text
+from demurk.utils._text import FORMULA
 
 __all__ = ["export_decisions", "export_table", "import_decisions"]
 
@@ -26,7 +27,14 @@ def export_decisions(store, path):
     with open(path, "w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, COLUMNS, extrasaction="ignore")
         writer.writeheader()
-        writer.writerows(asdict(decision) for decision in store.since())
+        for decision in store.since():
+            cells = asdict(decision).items()
+            writer.writerow({name: _guarded(str(cell)) for name, cell in cells})
+
+
+def _guarded(cell):
+    """A cell that no spreadsheet runs; `_import_log` takes the apostrophe away."""
+    return f"'{cell}" if cell.startswith((*FORMULA, "'")) else cell
 
 
 def export_table(table, path):
@@ -88,7 +96,10 @@ def _import_log(path, store):
                 f"must be one of {', '.join(sorted(ACTIONS))} or undo."
             )
     known = {(d.batch, d.action, d.key, d.label) for d in store.since()}
-    new = [Decision(**row) for row in rows]
+    new = [
+        Decision(**{name: cell.removeprefix("'") for name, cell in row.items()})
+        for row in rows
+    ]
     new = [d for d in new if (d.batch, d.action, d.key, d.label) not in known]
     start = 0
     for end in range(1, len(new) + 1):

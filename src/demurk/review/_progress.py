@@ -10,29 +10,42 @@ import numpy as np
 from demurk.review._agreement import agreements
 from demurk.review._estimate import remaining_from_tallies, tally
 
-__all__ = ["progress"]
+__all__ = ["counts", "findings"]
 
 LAST = 20
 MOST_POINTS = 100
 
 
-def progress(session):
-    """Counts for the page, ready for JSON."""
-    hits, shown, checks = _history(session.verdicts.values())
-    remaining = _remaining(session, shown, hits)
-    second = session.settled & ~session.own
+def counts(session):
+    """What waits, and how far reviewers agree; ready for JSON."""
+    return {
+        "unlabelled": int((~session.done[session.unlabeled_questions]).sum()),
+        "second": int((session.settled & ~session.own).sum()),
+        "disputed": sum(verdict.disputed for verdict in session.verdicts.values()),
+        "agreement": agreements(session.standing),
+        "version": session.version,
+    }
+
+
+def findings(ranking, verdicts):
+    """Errors found and errors left; ready for JSON.
+
+    Parameters
+    ----------
+    ranking : Ranking
+        What is suspect.
+    verdicts : dict of int to Verdict
+        What stands, by question.
+    """
+    hits, shown, checks = _history(verdicts.values())
+    left = _remaining(ranking, list(verdicts), shown, hits)
     return {
         "decided": len(hits),
         "found": sum(hits),
         "last": [sum(hits[-LAST:]), len(hits[-LAST:])],
-        "remaining": [remaining.low, round(remaining.expected), remaining.high],
+        "remaining": [left.low, round(left.expected), left.high],
         "checked": [sum(checks), len(checks)],
         "curve": _curve(hits),
-        "unlabelled": int((~session.done[session.unlabeled_questions]).sum()),
-        "second": int(second.sum()),
-        "disputed": sum(verdict.disputed for verdict in session.verdicts.values()),
-        "agreement": agreements(session.standing),
-        "version": session.version,
     }
 
 
@@ -46,10 +59,10 @@ def _history(verdicts):
     return hits, [card.get("score") for card in cards], checks
 
 
-def _remaining(session, shown, hits):
+def _remaining(ranking, settled, shown, hits):
     """Errors that are left, from tallies: a table may have millions of labels."""
-    wrong = session.ranking.wrong[list(session.verdicts)]
-    left = session.ranking.tally - tally(wrong[np.isfinite(wrong)])
+    wrong = ranking.wrong[settled]
+    left = ranking.tally - tally(wrong[np.isfinite(wrong)])
     parts = [
         tally([s for s, h in zip(shown, hits) if s is not None and h == hit])
         for hit in (1, 0)

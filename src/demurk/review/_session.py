@@ -10,7 +10,7 @@ import numpy as np
 
 from demurk.review._cards import CardMaker
 from demurk.review._keys import row_keys
-from demurk.review._progress import progress
+from demurk.review._progress import counts, findings
 from demurk.review._questions import Filter, Questions
 from demurk.review._rows import RowFilter
 from demurk.review._standing import (
@@ -136,6 +136,8 @@ class Session:
 
     def take_ranking(self, ranking):
         """Go on in another order; the card in view is not the session's to move."""
+        # Made now, not while somebody waits for an answer.
+        _ = ranking.n_listed, ranking.tally, ranking.digest
         with self._lock:
             self.ranking = ranking
             self.version += 1
@@ -320,9 +322,10 @@ class Session:
         card |= {
             "question": int(question),
             "column": column,
+            "labels": self._shown_labels(question).tolist(),
             "labeled": labeled,
             "given": np.flatnonzero(self.labels.values[row] > 0).tolist(),
-            "done": bool(self.done[question]),
+            "done": bool(self.own[question]),
             "random": bool(random),
             "suggested": None,
         }
@@ -339,6 +342,16 @@ class Session:
             card["unlikely"], wrong = int(ranking.unlikely[row]), None
         reason = {"sentence": sentence, "wrong": wrong}
         return card | {"reasons": [reason], "suggested": best}
+
+    def _shown_labels(self, question):
+        """Labels of the row; what others decided about the question leads nobody."""
+        row, column = self.questions.split(question)
+        values = self.values[row].copy()
+        if not self.own[question]:
+            asked = slice(None) if column is None else column
+            known = self.labels.observed[row], self.labels.values[row]
+            values[asked] = np.where(*known, -1)[asked]
+        return np.flatnonzero(values > 0)
 
     def _near(self, row):
         usable = self.labels.labeled
@@ -360,4 +373,7 @@ class Session:
     def state(self):
         """How far one has come."""
         with self._lock:
-            return progress(self)
+            told = counts(self)
+            ranking, verdicts = self.ranking, dict(self.verdicts)
+        # This takes its time, and nobody should have to wait for it.
+        return told | findings(ranking, verdicts)

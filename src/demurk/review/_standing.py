@@ -17,7 +17,7 @@ class Standing:
     """Decisions by place, a place being the key of a row and a label."""
 
     def __init__(self):
-        self.last = 0
+        self.last, self.reviewers = 0, set()
         self._by_place = defaultdict(list)
         self._by_batch = defaultdict(set)
         self._undone = set()
@@ -31,6 +31,7 @@ class Standing:
                 self._undone.add(decision.batch)
                 places |= self._by_batch[decision.batch]
             elif decision.action != "note":
+                self.reviewers.add(decision.reviewer)
                 place = (decision.key, decision.label)
                 self._by_place[place].append(decision)
                 self._by_batch[decision.batch].add(place)

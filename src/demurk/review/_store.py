@@ -91,7 +91,7 @@ INSERT = (
 def store_path(source):
     """Where the decisions about a table are: ``table.review.sqlite`` beside it."""
     path = Path(str(source))
-    return path.with_name(f"{path.name.split('.')[0] or path.name}.review.sqlite")
+    return path.with_name(f"{Path(path.name.removesuffix('.gz')).stem}.review.sqlite")
 
 
 class Store:

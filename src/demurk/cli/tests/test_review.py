@@ -10,6 +10,7 @@ import subprocess
 import sys
 from urllib.parse import urlsplit
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -28,7 +29,9 @@ def reviewed(tmp_path):
     for question in session.ranking.order[:3].tolist():
         session.decide([(question, "accept", None)])
     session.store.close()
-    return path, session.values
+    places = [session.questions.split(q) for q in np.flatnonzero(session.settled)]
+    settled = {(row, session.questions.names[j]) for row, j in places}
+    return path, session.values, settled
 
 
 COMMANDS = {
@@ -42,7 +45,7 @@ COMMANDS = {
 def test_other_commands_use_the_decisions_and_say_so(
     reviewed, tmp_path, monkeypatch, capsys, command
 ):
-    path, values = reviewed
+    path, values, settled = reviewed
     monkeypatch.chdir(tmp_path)
     assert main([command, path.name, *COMMANDS[command]]) == 0
     said = capsys.readouterr().err
@@ -53,10 +56,13 @@ def test_other_commands_use_the_decisions_and_say_so(
         summary = json.loads((tmp_path / "out" / "summary.json").read_text())
         given = [label["given"] for label in summary["labels"]]
         assert given == (values > 0).sum(axis=0).tolist()
+        # What a person has settled is no suspect any more.
+        suspects = pd.read_csv(tmp_path / "out" / "suspects.csv")
+        assert not settled & set(zip(suspects["row"] - 1, suspects["label"]))
 
 
 def test_apply_never_writes_over_the_table(reviewed, capsys):
-    path, _ = reviewed
+    path, *_ = reviewed
     before = path.read_bytes()
     assert main(["apply", str(path), "-o", str(path), "--force"]) == 2
     assert main(["apply", str(path)]) == 0
@@ -66,7 +72,7 @@ def test_apply_never_writes_over_the_table(reviewed, capsys):
 
 
 def test_a_sorted_and_shortened_table_keeps_its_decisions(reviewed, capsys):
-    path, values = reviewed
+    path, values, _ = reviewed
     frame = pd.read_csv(path, dtype=str, keep_default_na=False)
     changed = frame.index[
         (frame.filter(like="label:").to_numpy() != values.astype(str)).any(axis=1)

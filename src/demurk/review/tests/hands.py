@@ -42,6 +42,7 @@ class Hand:
         self.browser.wait(
             "!document.documentElement.dataset.busy"
             " && !document.documentElement.dataset.searching"
+            " && !document.documentElement.dataset.refreshing"
         )
 
     def opened(self):

@@ -70,6 +70,9 @@ def test_agreement_is_told_and_disagreements_are_a_queue(songs, capsys):
 
 def test_the_log_goes_out_and_comes_back(songs, tmp_path):
     path, anna = songs
+    question = int(anna.ranking.order[30])
+    for remark in ("=1+1", "'=1", "plain"):
+        anna.decide([(question, "note", None)], note=remark)
     log = tmp_path / "decisions.csv"
     assert main(["apply", str(path), "--export", str(log)]) == 0
     other = tmp_path / "other"
@@ -80,10 +83,12 @@ def test_the_log_goes_out_and_comes_back(songs, tmp_path):
         assert main(["apply", str(copy), "--import", str(log), "--force"]) == 0
     with Store(store_path(copy)) as store:
         found = store.since()
-    same = [(d.action, d.key, d.decided, d.reviewer, d.batch) for d in found]
+    same = [(d.action, d.key, d.decided, d.note, d.reviewer, d.batch) for d in found]
     assert same == [
-        (d.action, d.key, d.decided, d.reviewer, d.batch) for d in anna.store.since()
+        (d.action, d.key, d.decided, d.note, d.reviewer, d.batch)
+        for d in anna.store.since()
     ]
+    assert ",'=1+1," in log.read_text() and ",=1+1" not in log.read_text()
     assert main(["apply", str(path)]) == 0
     assert (other / "songs.reviewed.csv").read_bytes() == path.with_name(
         "songs.reviewed.csv"

@@ -41,6 +41,7 @@ def standing(store):
 def test_the_store_lies_beside_the_table(tmp_path):
     assert store_path(tmp_path / "pets.csv") == tmp_path / "pets.review.sqlite"
     assert store_path("pets.csv.gz").name == "pets.review.sqlite"
+    assert store_path("pets.v2.csv").name == "pets.v2.review.sqlite"
 
 
 def test_decisions_are_there_after_opening_again(store):

@@ -3,6 +3,8 @@
 //
 // Beside the card: filters, the list of suspects, and how far one has come.
 
+const FEW_POINTS = 5000;
+
 // Filters and the list.
 const list = new LongList($("list"), 46, (row, i) => {
   const { title, label, given, wrong } = state.items[i];
@@ -14,11 +16,17 @@ const list = new LongList($("list"), 46, (row, i) => {
 }, (i) => { list.mark(i); alone(() => openQuestion(state.items[i].question)); });
 
 async function showList() {
-  state.items = (await ask(`/api/list?${query()}`)).items;
-  $("list-count").textContent = number(state.items.length);
-  list.show([...state.items.keys()]);
-  list.mark(state.items.findIndex((item) => item.question === state.card?.question));
+  keepItems((await ask(`/api/list?${query()}`)).items);
   world?.show(state.items);
+}
+
+function keepItems(items) {
+  state.items = items;
+  $("list-count").textContent = number(items.length);
+  list.show([...items.keys()]);
+  list.mark(items.findIndex((item) => item.question === state.card?.question));
+  // Many points take long to draw; they are drawn when the list is made anew.
+  if (start.rows <= FEW_POINTS) world?.show(items);
 }
 
 async function refilter(changes) {
@@ -82,7 +90,8 @@ function queueButtons(known) {
 async function setQueue(queue) {
   state.queue = queue;
   state.seen = [];
-  await refresh(true);
+  await showList();
+  showState(await ask("/api/state"));
   await next();
 }
 
@@ -91,10 +100,32 @@ function nextQueue() {
   return setQueue(keys[(keys.indexOf(state.queue) + 1) % keys.length]);
 }
 
+// Nobody waits for this: the next card stands already. One at a time is enough.
+async function refreshSoon(listed = false) {
+  state.stale ||= listed;
+  state.again = true;
+  if (document.documentElement.dataset.refreshing) return;
+  document.documentElement.dataset.refreshing = "yes";
+  try {
+    while (state.again) {
+      state.again = false;
+      await refresh();
+    }
+  } catch (error) {
+    say(`Not shown: ${error.message}`);
+  } finally {
+    delete document.documentElement.dataset.refreshing;
+  }
+}
+
 async function refresh() {
   const known = await ask("/api/state");
-  if (known.version !== state.version) say("The suspects have been ranked anew.");
+  const anew = known.version !== state.version;
+  if (anew) say("The suspects have been ranked anew.");
   state.version = known.version;
   showState(known);
-  await showList();
+  if (anew || state.stale) {
+    state.stale = false;
+    await showList();
+  }
 }

@@ -30,6 +30,7 @@ const state = {
   seen: [], // questions on earlier cards
   items: [],
   version: 0,
+  stale: false, // whether the list has to be fetched
   busy: false,
 };
 
@@ -94,7 +95,9 @@ async function decide(answers, note = "") {
     answers, note, queue: state.queue, ...state.filter,
     card: state.card?.question ?? null, random: state.card?.random ?? false,
   });
-  await refresh();
+  const gone = new Set(answers.map(({ question }) => question));
+  keepItems(state.items.filter(({ question }) => !gone.has(question)));
+  refreshSoon();
   return card;
 }
 
@@ -161,7 +164,7 @@ async function remove() {
 async function undo() {
   const { undone, card } = await ask("/api/undo", {});
   if (!undone) return say("There is nothing to take back.");
-  await refresh();
+  refreshSoon(true);
   if (card) showCard(card, { remember: false });
   say("Taken back.");
 }

@@ -22,8 +22,7 @@ function cardText(text) {
 function becomes(card) {
   if (card.after) return card.after;
   if (card.column !== null && card.column !== undefined) {
-    const has = card.labels.includes(card.column);
-    return has ? card.labels.filter((label) => label !== card.column)
+    return card.given.includes(card.column) ? card.labels.filter((label) => label !== card.column)
       : [...card.labels, card.column].sort((a, b) => a - b);
   }
   return card.suggested === null || card.suggested === undefined ? null : [card.suggested];
@@ -99,6 +98,8 @@ class CardView {
   show(card) {
     return [
       element("h2", { class: "title", tabindex: "-1" }, card.title),
+      card.done ? element("p", { class: "note" },
+        "Decided already; another decision takes its place.") : null,
       card.random ? element("p", { class: "note" },
         "Drawn at random, suspect or not, to check what is left.") : null,
       ...this.reasons(card),
