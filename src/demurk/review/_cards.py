@@ -45,6 +45,13 @@ class CardMaker:
         X = StandardScaler().fit_transform(X).astype(np.float32)
         return X, np.einsum("ij,ij->i", X, X)
 
+    @cached_property
+    def _told(self):
+        """Features that have a name which a person would know: no parts of a text."""
+        names, columns = self.table.feature_names, set(map(str, self.table.frame))
+        given = self.table._given is not None
+        return [j for j, name in enumerate(names) if given or name in columns]
+
     def near(self, row, usable):
         """The nearest rows among those that are usable, nearest first."""
         X, norms = self._scaled
@@ -128,13 +135,8 @@ class CardMaker:
             return []
         scaled = self._scaled[0]
         apart = scaled[row] - scaled[near].mean(axis=0)
-        columns = set(map(str, self.table.cells.columns))
         names = self.table.feature_names
-        # Parts of a text have no name that a person would know.
-        told = [j for j in range(len(names)) if names[j] in columns]
-        if self.table._given is not None:
-            told = list(range(len(names)))
-        told.sort(key=lambda j: -abs(apart[j]))
+        told = sorted(self._told, key=lambda j: -abs(apart[j]))
         return [
             {
                 "name": str(names[j]),

@@ -74,6 +74,14 @@ class Keys(Hand):
     def choose(self, label):
         self.do(str(label + 1))
 
+    def find_label(self, name):
+        from selenium.webdriver.common.keys import Keys as K
+
+        self.press("o")
+        self.press(name)
+        self.press(K.ENTER)
+        self.rest()
+
     def queue(self, name):
         while self.browser.run("demurk.state.queue") != name:
             self.do("t")
@@ -136,6 +144,11 @@ class Clicks(Hand):
 
     def choose(self, label):
         self.browser.click(f"#others [data-label='{label}']")
+        self.rest()
+
+    def find_label(self, name):
+        self.browser.find("#other")[0].send_keys(name)
+        self.browser.click("#others .group")
         self.rest()
 
     def queue(self, name):

@@ -3,6 +3,9 @@
 # Authors: The demurk developers
 # SPDX-License-Identifier: BSD-3-Clause
 
+import json
+
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -201,6 +204,36 @@ def test_a_review_of_one_class(browser, tmp_path, kind):
     assert new.to_dict() == expected
     assert before.drop(columns="species").equals(after.drop(columns="species"))
     assert sorted(changes["what"]) == ["changed"] * 3 + ["kept"]
+
+
+@pytest.mark.parametrize("kind", [Keys, Clicks])
+def test_many_classes_for_one_who_must_not_be_led(browser, tmp_path, kind):
+    rng = np.random.default_rng(0)
+    names = np.array([f"class {k}" for k in range(14)])
+    truth = names[np.arange(84) % 14]
+    frame = pd.DataFrame(rng.normal(size=(84, 3)).round(3), columns=list("abc"))
+    given = np.where(np.arange(84) % 20 == 3, names[0], truth)
+    path = tmp_path / "many.csv"
+    frame.assign(species=given).to_csv(path, index=False)
+    reading = {"class_": "species"}
+    session = open_session(path, truth, reading=reading, blind=True)
+    with live(session) as address:
+        begin(browser, address)
+        hand = kind(browser)
+        card = hand.card
+        assert "Given 'class 0'. Which class is it?" in hand.text
+        assert "P(wrong)" not in hand.text and "probably" not in hand.text
+        assert "if accepted" not in hand.text
+        hand.do("a")
+        assert hand.said == "Choose a class by its number."
+        assert hand.card["question"] == card["question"]
+        hand.find_label("CLASS 12")
+        assert hand.said.startswith("class 12: ")
+        end(browser, address)
+    (made,) = session.store.since()
+    assert (made.action, made.decided) == ("choose", "class 12")
+    assert json.loads(made.shown)["blind"] is True
+    session.store.close()
 
 
 @pytest.mark.parametrize("dark", [False, True])
