@@ -8,6 +8,7 @@ from itertools import product
 from pathlib import Path
 
 import numpy as np
+from doc.claim_values import CLEAN, DESIGN, TUNED
 
 from demurk.benchmark import (
     load_protocol,
@@ -126,12 +127,8 @@ RECIPE_SETTINGS = {
 }
 
 
-RECIPE_METHODS = (
-    "MurkyClassifier",
-    "Random forest",
-    "Random forest, cut by MurkyClassifier",
-    "Random forest, clean and complete labels",
-)
+SAME_CUT = "Random forest, cut by MurkyClassifier"
+RECIPE_METHODS = ("MurkyClassifier", "Random forest", TUNED, SAME_CUT, CLEAN)
 
 
 def recipe_a():
@@ -144,31 +141,38 @@ def recipe_others():
     return recipe([setting for setting in RECIPE_SETTINGS if setting != "A"])
 
 
+def closed(low, mid, high):
+    """Share of the gap between two means that a third closes."""
+    return f"{(mid - low) / (high - low):.0%}" if high > low else ""
+
+
 def recipe(settings):
     """One table for each kind of noise."""
     protocol, rows = committed_run("few-labels")
     cells = summarize(protocol, rows).cells
-    header = ["set", "forest", "ours", "clean labels", "difference", "gap closed"]
-    header += ["RL'", "OE'", "MiF1", "MiF1, same cut"]
+    header = ["set", "forest", "tuned forest", "ours", "clean labels", "difference"]
+    header += ["gap closed", "beside forest", "RL'", "OE'", "MiF1", "MiF1, same cut"]
     parts = []
     for setting in settings:
         lines = []
         for name in protocol.data_sets:
-            ours, forest, same, ceiling = (
+            ours, forest, tuned, same, ceiling = (
                 {m: cells[name, setting, method, m] for m in protocol.measures}
                 for method in RECIPE_METHODS
             )
             if not ours["AP"].values:
                 continue
-            low, mid, high = (part["AP"].mean for part in (forest, ours, ceiling))
-            closed = f"{(mid - low) / (high - low):.0%}" if high > low else ""
+            four = (forest, tuned, ours, ceiling)
+            means = [part["AP"].mean if part["AP"].values else np.nan for part in four]
+            # Where no forest was tuned, the difference is from the other.
+            rival = tuned if tuned["AP"].values else forest
             lines.append(
                 [
                     name,
-                    *(f"{value:.3f}" for value in (low, mid, high)),
-                    gain(ours["AP"], forest["AP"]),
-                    closed,
-                    *(gain(ours[m], forest[m]) for m in ("RL'", "OE'", "MiF1")),
+                    *("" if np.isnan(value) else f"{value:.3f}" for value in means),
+                    gain(ours["AP"], rival["AP"]),
+                    *(closed(low, *means[2:]) for low in (means[1], means[0])),
+                    *(gain(ours[m], rival[m]) for m in ("RL'", "OE'", "MiF1")),
                     gain(ours["MiF1"], same["MiF1"]),
                 ]
             )
@@ -181,7 +185,11 @@ AUDITS = {
     "Random forest + cleanlab": "cleanlab, forest",
     "LabelAudit": "LabelAudit, auto",
 }
-DESIGN = ("emotions", "scene", "yeast", "medical")
+OPTIONS = {
+    "Random forest + cleanlab, adjusted": "cleanlab, adjusted",
+    "LabelAudit's probabilities + cleanlab": "cleanlab, our probabilities",
+    "LabelAudit's probabilities + cleanlab, adjusted": "the same, adjusted",
+}
 
 
 def audit():
@@ -191,7 +199,9 @@ def audit():
     fresh = [name for name in protocol.data_sets if name not in DESIGN]
 
     def mean(setting, method, measure, names=tuple(protocol.data_sets)):
-        return np.mean([cells[name, setting, method, measure].mean for name in names])
+        found = [cells.get((name, setting, method, measure)) for name in names]
+        whole = all(cell is not None and cell.values for cell in found)
+        return np.mean([cell.mean for cell in found]) if whole else np.nan
 
     def seconds(setting, method):
         wanted = (setting, method)
@@ -200,16 +210,13 @@ def audit():
 
     lines = []
     for setting in protocol.settings:
-        numbers = [
-            mean(setting, method, "AP", names)
-            for names in (protocol.data_sets, fresh)
-            for method in AUDITS
-        ]
+        numbers = [mean(setting, method, "AP") for method in (*AUDITS, *OPTIONS)]
+        numbers += [mean(setting, method, "AP", fresh) for method in AUDITS]
         flagged = mean(setting, "LabelAudit", "share flagged")
         both = [seconds(setting, m) for m in ("LabelAudit", "Random forest + cleanlab")]
         texts = ["" if np.isnan(number) else f"{number:.3f}" for number in numbers]
         lines.append([setting, *texts, f"{flagged:.2%}", f"{both[0] / both[1]:.2f}"])
-    header = ["noise", *AUDITS.values()]
+    header = ["noise", *AUDITS.values(), *OPTIONS.values()]
     header += [f"{method}; fresh sets" for method in AUDITS.values()]
     header += ["entries flagged", "CPU, cleanlab = 1"]
     return list_table(header, lines, "Ten sets (``demurk bench wrong-labels``)")
