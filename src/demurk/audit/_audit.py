@@ -30,6 +30,7 @@ from demurk.utils._compat import (
     _fit_context,
 )
 from demurk.utils._progress import fit_progress
+from demurk.utils._weights import weighted_rows
 
 __all__ = ["LabelAudit"]
 
@@ -204,7 +205,16 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
         self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X, y, observed=None, proba=None, trusted=None, given=None):
+    def fit(
+        self,
+        X,
+        y,
+        observed=None,
+        proba=None,
+        trusted=None,
+        given=None,
+        sample_weight=None,
+    ):
         """Score every given label.
 
         Parameters
@@ -228,6 +238,10 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
             Labels as they were before somebody looked at the trusted ones. Without
             them, the rates and the number of errors are those of the labels that are
             left, and too small if the worst suspects were looked at first.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How often each sample counts in the models that judge the others and, with
+            several labels, in the noise model; one each by default. The labels of
+            samples of weight zero are not judged either.
 
         Returns
         -------
@@ -239,7 +253,7 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
         X, labels = self._validate(X, y, observed, proba)
         self.classes_ = labels.classes
         self._given, self._form = labels, LabelForm.of(y)
-        labeled = labels.labeled
+        labeled, weights = weighted_rows(labels, sample_weight)
         trusted = check_trusted(trusted, given, labels)
         self._trusted = None if trusted is None else trusted.rows(labeled)
         Y, seen = labels.values[labeled], labels.observed[labeled]
@@ -259,23 +273,25 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
             if own_members:
                 params = self.get_params(deep=False)
                 proba = out_of_sample_proba(
-                    part, features, Y, seen, labels.single, params, stage
+                    part, features, Y, seen, labels.single, params, stage, weights
                 )
             evidence = Evidence(np.flatnonzero(labeled), features, Y, seen)
             if labels.single:
                 self._judge_classes(proba, evidence, own_members, stage)
             else:
-                self._judge_entries(proba, evidence, stage)
+                self._judge_entries(proba, evidence, stage, weights)
         return self
 
-    def _judge_entries(self, proba, evidence, stage):
+    def _judge_entries(self, proba, evidence, stage, weights):
         """Steps 2 to 4 for several labels."""
         Y, seen = evidence.labels, evidence.observed
         with stage("other labels"):
-            other = add_other_labels(proba, Y, seen)
+            other = add_other_labels(proba, Y, seen, weights)
         with stage("noise model"):
             Z = standardized(other.scores, seen)
-            choice = choose_kind(Z, Y, seen, self.noise, self.rates, self._trusted)
+            choice = choose_kind(
+                Z, Y, seen, self.noise, self.rates, self._trusted, weights
+            )
         self._evidence = replace(
             evidence,
             out_of_sample=choice.plain.probabilities(Z),

@@ -75,7 +75,7 @@ def sharpness(wrong):
     return float((wrong**2).sum() / total) if total > 0 else 0.0
 
 
-def choose_kind(Z, Y, observed, noise="auto", rates="auto", trusted=None):
+def choose_kind(Z, Y, observed, noise="auto", rates="auto", trusted=None, weights=None):
     """Fit the noise structures and pick one.
 
     Parameters
@@ -90,13 +90,15 @@ def choose_kind(Z, Y, observed, noise="auto", rates="auto", trusted=None):
         Whether all labels share their rates.
     trusted : Trusted, default=None
         Entries that are known to be right.
+    weights : ndarray of shape (n_samples,), default=None
+        How often each row counts in the fits.
 
     Returns
     -------
     Choice
         The structure, its fit and the evidence.
     """
-    fitted = partial(fit_noise, Z, Y, observed, trusted=trusted)
+    fitted = partial(fit_noise, Z, Y, observed, trusted=trusted, weights=weights)
     plain = fitted("none")
     if noise == "none":
         return Choice("none", True, False, False, {"none": 0.0}, plain, plain)

@@ -112,9 +112,13 @@ class _Problem:
     labels' rates). Rates are half a logistic function, so they stay below one half.
     """
 
-    def __init__(self, Z, Y, observed, structure, per_label, trusted=None):
+    def __init__(
+        self, Z, Y, observed, structure, per_label, trusted=None, weights=None
+    ):
         self.Z, self.Y = Z, Y
         self.weight = observed.astype(np.float64)
+        if weights is not None:
+            self.weight *= weights[:, np.newaxis]
         # What is trusted shows the true label, and what had been given there the rates.
         self.noisy, self.errors, self.checked = 1.0, None, None
         if trusted is not None:
@@ -257,6 +261,7 @@ def fit_noise(
     trusted=None,
     per_label=False,
     start=None,
+    weights=None,
     max_iter=100,
     tol=1e-4,
 ):
@@ -276,6 +281,8 @@ def fit_noise(
         Whether each label has its own rates, drawn around shared ones.
     start : NoiseFit, default=None
         Where slopes, intercepts and rates begin.
+    weights : ndarray of shape (n_samples,), default=None
+        How often each row counts.
     max_iter : int, default=100
         Most steps.
     tol : float, default=1e-4
@@ -293,7 +300,7 @@ def fit_noise(
     that of what had been given, if it is known. Which entries were looked at may depend
     on scores and given labels: that does not bias the fit. Time O(n q) per step.
     """
-    problem = _Problem(Z, Y, observed, structure, per_label, trusted)
+    problem = _Problem(Z, Y, observed, structure, per_label, trusted, weights)
     local, shared = _start(problem, Y, observed, start)
     sigma, p = problem.curve(local, shared)
     objective = problem.log_likelihood(p).sum() + problem.penalty(local, shared)

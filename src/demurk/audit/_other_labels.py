@@ -46,8 +46,8 @@ def mirror(Y, means, n_rows):
         Labels.
     means : ndarray of shape (n_labels,)
         Their means over all rows.
-    n_rows : int or ndarray of shape (n_labels,)
-        Rows behind the means.
+    n_rows : int or ndarray that goes with Y
+        Rows behind the means; with weights, in units of the own one.
 
     Returns
     -------
@@ -63,7 +63,7 @@ def mirror(Y, means, n_rows):
     return (Y - means) / np.maximum(n_rows - 1, 1)
 
 
-def add_other_labels(P, Y, observed):
+def add_other_labels(P, Y, observed, weights=None):
     """Add the other given labels of a row to the evidence for each label.
 
     Parameters
@@ -72,6 +72,8 @@ def add_other_labels(P, Y, observed):
         Out-of-sample scores from the features.
     Y, observed : ndarray of shape (n_samples, n_labels)
         Given labels, and which of them were observed.
+    weights : ndarray of shape (n_samples,), default=None
+        How often each row counts.
 
     Returns
     -------
@@ -89,12 +91,13 @@ def add_other_labels(P, Y, observed):
     scores, coefs = P.copy(), np.zeros((n_labels, n_labels))
     if n_labels < 2:
         return OtherLabels(scores, coefs)
-    means = label_means(Y, observed)
+    weights = np.ones(len(Y)) if weights is None else weights
+    means = label_means(Y, observed, weights)
     centered = np.where(observed, Y - means, 0.0)
     spread = np.maximum(centered.std(axis=0), SMALLEST_DEVIATION)
     others = np.sort(np.argsort(-centered.var(axis=0), kind="stable")[:MAX_LABELS])
     B = centered / spread
-    gram = B.T @ B
+    gram = (B.T * weights) @ B
     varies = observed & (Y != means)
     for j in np.flatnonzero(varies.any(axis=0)):
         rows = observed[:, j]
@@ -103,23 +106,26 @@ def add_other_labels(P, Y, observed):
             part, part_gram = B[:, used], gram[np.ix_(used, used)]
         else:
             part = B[np.ix_(rows, used)]
-            part = part - part.mean(axis=0)
-            part_gram = part.T @ part
-        residuals, weights = _one_label(P[rows, j], centered[rows, j], part, part_gram)
-        correction = mirror(Y[rows, j], means[j], np.count_nonzero(rows))
-        scores[rows, j] = Y[rows, j] - residuals + correction
-        coefs[used, j] = weights / spread[used]
-    better = _loss(scores, Y, observed) < _loss(P, Y, observed)
+            part = part - np.average(part, axis=0, weights=weights[rows])
+            part_gram = (part.T * weights[rows]) @ part
+        residuals, found = _one_label(
+            P[rows, j], centered[rows, j], part, part_gram, weights[rows]
+        )
+        times = weights[rows].sum() / weights[rows]
+        scores[rows, j] = Y[rows, j] - residuals + mirror(Y[rows, j], means[j], times)
+        coefs[used, j] = found / spread[used]
+    better = _loss(scores, Y, observed, weights) < _loss(P, Y, observed, weights)
     return OtherLabels(np.where(better, scores, P), np.where(better, coefs, 0.0))
 
 
-def _one_label(p, y, B, gram):
+def _one_label(p, y, B, gram, row_weights):
     """Leave-one-out residuals of centred y on p and B, and the coefficients of B."""
-    n_rows = len(y)
-    a = p - p.mean()
-    scale = a.std()
+    n_rows, roots = row_weights.sum(), np.sqrt(row_weights)
+    a = roots * (p - row_weights @ p / n_rows)
+    y, B = roots * y, roots[:, None] * B
+    scale = np.sqrt(a @ a / n_rows)
     # Evidence that points the wrong way is noise.
-    a = a / scale if scale > SMALLEST_SPREAD and a @ y > 0 else np.zeros(n_rows)
+    a = a / scale if scale > SMALLEST_SPREAD and a @ y > 0 else np.zeros(len(y))
     energy = a @ a + 1
     overlap = a @ B
     values, vectors = eigh(gram - np.outer(overlap, overlap) / energy)
@@ -128,13 +134,13 @@ def _one_label(p, y, B, gram):
     rest = y - a * (a @ y) / energy
     shrink = 1 / (values[:, None] + n_rows * PENALTIES)
     weights = (rotated.T @ y)[:, None] * shrink
-    leverage = (a**2 / energy + 1 / n_rows)[:, None] + rotated**2 @ shrink
+    leverage = (a**2 / energy + row_weights / n_rows)[:, None] + rotated**2 @ shrink
     residuals = (rest[:, None] - rotated @ weights) / (1 - leverage)
     best = np.argmin((residuals**2).sum(axis=0))
-    return residuals[:, best], vectors @ weights[:, best]
+    return residuals[:, best] / roots, vectors @ weights[:, best]
 
 
-def _loss(scores, Y, observed):
+def _loss(scores, Y, observed, weights):
     """Log-loss of each label after a logistic fit of its own."""
     Z = standardized(scores, observed)
-    return -fit_noise(Z, Y, observed, "none").log_likelihood
+    return -fit_noise(Z, Y, observed, "none", weights=weights).log_likelihood

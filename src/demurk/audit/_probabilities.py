@@ -30,7 +30,9 @@ MAX_FEATURES = 500
 MEMBERS = {False: ("forest", "kernel ridge"), True: ("forest", "trees", "kernel ridge")}
 
 
-def out_of_sample_proba(X, features, Y, seen, single, params, stage=nullcontext):
+def out_of_sample_proba(
+    X, features, Y, seen, single, params, stage=nullcontext, weights=None
+):
     """Average of an out-of-bag forest and leave-one-out kernel ridge regression.
 
     Parameters
@@ -48,6 +50,8 @@ def out_of_sample_proba(X, features, Y, seen, single, params, stage=nullcontext)
         "n_estimators", "n_jobs" and "random_state".
     stage : callable, default=nullcontext
         Context of a member, by name.
+    weights : ndarray of shape (n_samples,), default=None
+        How often each row counts.
 
     Returns
     -------
@@ -55,7 +59,7 @@ def out_of_sample_proba(X, features, Y, seen, single, params, stage=nullcontext)
         Probabilities; rows need not sum to one.
     """
     rng = check_random_state(params["random_state"])
-    means = label_means(Y, seen)
+    means = label_means(Y, seen, weights)
     full = np.where(seen, Y, means)
     makers = {"forest": _forest, "trees": _trees, "kernel ridge": _kernel_ridge}
     parts = []
@@ -63,11 +67,19 @@ def out_of_sample_proba(X, features, Y, seen, single, params, stage=nullcontext)
         with stage(name):
             member = makers[name](X.shape[1], single, params, rng)
             is_kernel = name == "kernel ridge"
-            part = member.fit_out_of_sample(features if is_kernel else X, full, seen)
+            rows = features if is_kernel else X
+            part = member.fit_out_of_sample(rows, full, seen, weights)
             if is_kernel:
-                part += mirror(full, means, len(Y))
+                part += mirror(full, means, _times(Y, weights))
             parts.append(np.clip(part, 0, 1))
     return sum(parts) / len(parts)
+
+
+def _times(Y, weights):
+    """How often all rows count for each time that one does."""
+    if weights is None:
+        return len(Y)
+    return weights.sum() / weights[:, np.newaxis]
 
 
 def _forest(n_features, single, params, rng):

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from demurk.base import DemurkEstimator, LabelClassifierMixin, LabelOutputMixin
 from demurk.graph import nearest_neighbors
 from demurk.utils._compat import HasMethods, Interval, StrOptions, _fit_context
-from demurk.utils._weights import check_weights, keep_weighted
+from demurk.utils._weights import keep_weighted
 
 __all__ = ["MLkNN", "fit_posterior"]
 
@@ -174,8 +174,7 @@ class MLkNN(LabelOutputMixin, LabelClassifierMixin, DemurkEstimator):
         """
         X, labels = self._validate_fit(X, y, observed=observed)
         self._set_classes(labels)
-        weights = check_weights(sample_weight, X)
-        X, labels, weights = keep_weighted(X, labels, weights)
+        X, labels, weights = keep_weighted(X, labels, sample_weight)
         return self._fit_tables(X, labels.values, labels.observed, weights=weights)
 
     def _fit_tables(self, X, values, observed, graph=None, weights=None):

@@ -35,6 +35,7 @@ from demurk.utils._compat import (
     _fit_context,
 )
 from demurk.utils._progress import fit_progress
+from demurk.utils._weights import weighted_rows
 
 __all__ = ["MurkyClassifier"]
 
@@ -133,6 +134,12 @@ class MurkyClassifier(CallbackSupportMixin, ScoreClassifier):
     members that need complete targets (forests, kernel ridge) see the mean of its label
     there.
 
+    Weights of samples count in the members, in how these are weighed, the calibration,
+    the rate and the cuts, but neither in the scales of the features nor in the noise
+    matrix of a 1-D y. A score made without a row is made without all of its weight,
+    where of a row given twice the other one would remain. A member of yours that takes
+    no weights learns without them.
+
     Time: about five forests of 300 trees, ``O(n log n sqrt(D) q)`` node work each, one
     ``O(n^3)`` eigendecomposition per kernel width with n labelled rows (above 3,000 of
     them ``O(n 2000^2)`` by the Nystroem approximation), and 12 logistic regressions per
@@ -185,7 +192,7 @@ class MurkyClassifier(CallbackSupportMixin, ScoreClassifier):
         self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X, y, observed=None):
+    def fit(self, X, y, observed=None, sample_weight=None):
         """Fit the members, weigh them, calibrate, and estimate the noise.
 
         Parameters
@@ -197,6 +204,9 @@ class MurkyClassifier(CallbackSupportMixin, ScoreClassifier):
         observed : array-like of bool of shape (n_samples,) or \
                 (n_samples, n_labels), default=None
             What was observed, when y is sparse; overrides -1.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How often each sample counts; one each by default. Samples of weight zero
+            are unlabelled ones.
 
         Returns
         -------
@@ -206,14 +216,14 @@ class MurkyClassifier(CallbackSupportMixin, ScoreClassifier):
         X, labels = self._validate_fit(X, y, observed=observed)
         self._check_rate()
         self._set_classes(labels)
-        labeled = labels.labeled
+        labeled, weights = weighted_rows(labels, sample_weight)
         if np.count_nonzero(labeled) < 2:
             raise ValueError(
                 "Only one sample is labelled, but MurkyClassifier needs at least 2 to "
                 "score one without the other: label more samples."
             )
         Y, seen = labels.values[labeled], labels.observed[labeled]
-        self._label_means = label_means(Y, seen)
+        self._label_means = label_means(Y, seen, weights)
         rng = check_random_state(self.random_state)
         members = make_members(
             self.members, X.shape[1], self.n_estimators, self.n_jobs, rng
@@ -230,9 +240,10 @@ class MurkyClassifier(CallbackSupportMixin, ScoreClassifier):
                 # A learner that needs complete targets sees the label's mean.
                 full = np.where(seen, Y, self._label_means)
                 views = self._views.views(X if labeled.all() else X[labeled], names)
-            out_of_sample = self._fit_members(members, views, full, seen, stage)
+            rows = full, seen, weights
+            out_of_sample = self._fit_members(members, views, rows, stage)
             with stage("stack"):
-                scores = self._fit_stack(out_of_sample, Y, seen)
+                scores = self._fit_stack(out_of_sample, Y, seen, weights)
         self.out_of_sample_scores_ = np.full(labels.values.shape, np.nan)
         self.out_of_sample_scores_[labeled] = scores
         return self
@@ -249,12 +260,12 @@ class MurkyClassifier(CallbackSupportMixin, ScoreClassifier):
                 "say which noise."
             )
 
-    def _fit_members(self, members, views, Y, seen, stage):
+    def _fit_members(self, members, views, rows, stage):
         """Fit the members beside each other, those of the user one at a time."""
         self._members = members
         out_of_sample = {}
         fitting = self._each_member(
-            lambda name, view, member: member.fit_out_of_sample(views[view], Y, seen)
+            lambda name, view, member: member.fit_out_of_sample(views[view], *rows)
         )
         with closing(fitting):
             for name in members:
@@ -287,20 +298,23 @@ class MurkyClassifier(CallbackSupportMixin, ScoreClassifier):
             finally:
                 pool.shutdown(cancel_futures=True)
 
-    def _fit_stack(self, out_of_sample, Y, seen):
+    def _fit_stack(self, out_of_sample, Y, seen, weights):
         """Weights, calibration, rate and cuts; gives the calibrated scores."""
-        weights = stack_weights(list(out_of_sample.values()), Y, seen)
-        self.member_weights_ = dict(zip(out_of_sample, weights.tolist()))
-        stacked = sum(w * scores for w, scores in zip(weights, out_of_sample.values()))
-        self.calibration_ = fit_calibration(stacked, Y, seen)
-        scores = calibrate(stacked, leave_one_out_means(Y, seen), self.calibration_)
+        shares = stack_weights(list(out_of_sample.values()), Y, seen, weights)
+        self.member_weights_ = dict(zip(out_of_sample, shares.tolist()))
+        stacked = sum(w * scores for w, scores in zip(shares, out_of_sample.values()))
+        self.calibration_ = fit_calibration(stacked, Y, seen, weights)
+        means = leave_one_out_means(Y, seen, weights)
+        scores = calibrate(stacked, means, self.calibration_)
         entries, given = scores[seen], Y[seen]
+        each = np.ones(len(Y)) if weights is None else weights
+        counts = np.repeat(each[:, np.newaxis], Y.shape[1], axis=1)[seen]
         if self._single:
             rate = self._fit_class_noise(scores, Y)
         elif self.noise == "none":
             rate = 0.0
         elif self.noise_rate is None:
-            rate = estimate_flip_rate(entries, given)
+            rate = estimate_flip_rate(entries, given, counts)
         else:
             rate = self.noise_rate
         self.noise_rate_ = rate
@@ -310,7 +324,7 @@ class MurkyClassifier(CallbackSupportMixin, ScoreClassifier):
         extra = 0.0 if self.noise == "missing" else rate
         self._rates = extra, 0.0 if self.noise == "extra" else rate
         self.thresholds_ = {
-            "f1": f1_cut(entries, given, len(Y), *self._rates),
+            "f1": f1_cut(entries, given, each.sum(), *self._rates, counts),
             "hamming": half_cut(*self._rates),
         }
         return scores

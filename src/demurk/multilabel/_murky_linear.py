@@ -62,7 +62,7 @@ class SparseLogistic(BaseEstimator):
     def __init__(self, random_state=None):
         self.random_state = random_state
 
-    def fit_out_of_sample(self, X, Y, observed):
+    def fit_out_of_sample(self, X, Y, observed, weights=None):
         """Fit five folds for the out-of-sample scores, then all rows.
 
         Parameters
@@ -71,6 +71,8 @@ class SparseLogistic(BaseEstimator):
             Features; mostly zero ones are sparse.
         Y, observed : ndarray of shape (n_samples, n_labels)
             Labels, and the entries to learn from.
+        weights : ndarray of shape (n_samples,), default=None
+            How often each row counts.
 
         Returns
         -------
@@ -83,16 +85,17 @@ class SparseLogistic(BaseEstimator):
             X.indices, X.indptr = X.indices.astype("i4"), X.indptr.astype("i4")
         else:
             X = np.ascontiguousarray(X, dtype=np.float64)
+        weights = np.ones(len(Y)) if weights is None else weights
         out_of_sample = np.empty(Y.shape)
         for train, test in folds(len(Y), self.random_state):
-            self._fit_labels(X[train], Y[train], observed[train])
+            self._fit_labels(X[train], Y[train], observed[train], weights[train])
             out_of_sample[test] = self.predict(X[test])
-        self._fit_labels(X, Y, observed)
+        self._fit_labels(X, Y, observed, weights)
         return out_of_sample
 
-    def _fit_labels(self, X, Y, observed):
+    def _fit_labels(self, X, Y, observed, weights):
         strengths = (0.3, 1.0) if sparse.issparse(X) else (0.03, 0.1)
-        means = label_means(Y, observed)
+        means = label_means(Y, observed, weights)
         # A constant label keeps its mean: 0 and 1 up to rounding.
         constant = np.where(observed.any(axis=0), 40 * (2 * means - 1), _logit(means))
         self.intercepts_ = np.tile(constant, (len(strengths), 1))
@@ -104,11 +107,13 @@ class SparseLogistic(BaseEstimator):
             target = np.ascontiguousarray(Y[seen, j])
             if target.size == 0 or target.min() == target.max():
                 continue
-            part = X if seen.all() else X[seen]
+            part, each = (X, weights) if seen.all() else (X[seen], weights[seen])
             for k, strength in enumerate(strengths):
-                level = _without_features(part, target, strength)
+                level = _without_features(part, target, strength, each)
                 if level is None:
-                    columns, values, level = l1_logistic(part, target, strength, seed)
+                    columns, values, level = l1_logistic(
+                        part, target, strength, seed, each
+                    )
                     used[k][j] = columns, values
                 self.intercepts_[k, j] = level
         self.coefs_ = [_stacked(rows, X.shape[1]) for rows in used]
@@ -142,15 +147,15 @@ def _stacked(rows, n_features):
     return csr_array(parts, shape=(len(rows), n_features))
 
 
-def _without_features(X, y, strength):
+def _without_features(X, y, strength, weights):
     """Intercept of an L1 logistic regression that uses no feature, else None.
 
     liblinear penalises the intercept as well, which moves the mean by 1/C towards one
     half. No feature enters if none has a gradient above its penalty.
     """
-    n_rows, step = len(y), 1 / strength
-    mean = np.clip(0.5, (y.sum() - step) / n_rows, (y.sum() + step) / n_rows)
-    if np.abs(X.T @ (y - mean)).max() > step:
+    n_rows, n_ones, step = weights.sum(), weights @ y, 1 / strength
+    mean = np.clip(0.5, (n_ones - step) / n_rows, (n_ones + step) / n_rows)
+    if np.abs(X.T @ (weights * (y - mean))).max() > step:
         return None
     return _logit(mean)
 

@@ -9,6 +9,7 @@ from scipy.special import expit
 from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.ensemble import ExtraTreesRegressor, RandomForestRegressor
 from sklearn.utils import get_tags
+from sklearn.utils.validation import has_fit_parameter
 
 from demurk.multilabel._murky_linear import SparseLogistic, folds
 from demurk.out_of_sample import (
@@ -155,7 +156,7 @@ class OwnMember(BaseEstimator):
         self.estimator = estimator
         self.random_state = random_state
 
-    def fit_out_of_sample(self, X, Y, observed):
+    def fit_out_of_sample(self, X, Y, observed, weights=None):
         """Fit the estimator, and five folds unless it has out-of-bag scores.
 
         Parameters
@@ -164,6 +165,8 @@ class OwnMember(BaseEstimator):
             Features as the user gave them.
         Y, observed : ndarray of shape (n_samples, n_labels)
             Complete targets, and which of them were observed.
+        weights : ndarray of shape (n_samples,), default=None
+            How often each row counts.
 
         Returns
         -------
@@ -171,12 +174,12 @@ class OwnMember(BaseEstimator):
             Out-of-bag or out-of-fold scores.
         """
         out_of_sample = None
-        self._fit_labels(X, Y, observed)
+        self._fit_labels(X, Y, observed, weights)
         unseen = [_out_of_bag(model, len(columns)) for columns, model in self.models_]
         if self.models_ and all(scores is not None for scores in unseen):
             whole = [len(scores) == len(Y) for scores in unseen]
             if all(whole):
-                out_of_sample = leave_one_out_means(Y, observed)
+                out_of_sample = leave_one_out_means(Y, observed, weights)
                 for (columns, _), scores in zip(self.models_, unseen):
                     out_of_sample[:, columns] = np.where(
                         np.isfinite(scores), scores, out_of_sample[:, columns]
@@ -184,13 +187,14 @@ class OwnMember(BaseEstimator):
         if out_of_sample is None:
             out_of_sample = np.empty(Y.shape)
             for train, test in folds(len(Y), self.random_state):
-                self._fit_labels(X[train], Y[train], observed[train])
+                each = None if weights is None else weights[train]
+                self._fit_labels(X[train], Y[train], observed[train], each)
                 out_of_sample[test] = self.predict(X[test])
-            self._fit_labels(X, Y, observed)
+            self._fit_labels(X, Y, observed, weights)
         return out_of_sample
 
-    def _fit_labels(self, X, Y, observed):
-        self.means_ = label_means(Y, observed)
+    def _fit_labels(self, X, Y, observed, weights):
+        self.means_ = label_means(Y, observed, weights)
         if is_classifier(self.estimator):
             Y = (Y > 0.5).astype(np.int64)
         known = np.where(observed, Y, np.nan)
@@ -205,8 +209,12 @@ class OwnMember(BaseEstimator):
         for columns in groups:
             rows = observed[:, columns[0]] if len(columns) == 1 else slice(None)
             target = Y[rows][:, columns]
+            target = target.ravel() if len(columns) == 1 else target
             model = clone(self.estimator)
-            model.fit(X[rows], target.ravel() if len(columns) == 1 else target)
+            options = {}
+            if weights is not None and has_fit_parameter(model, "sample_weight"):
+                options["sample_weight"] = weights[rows]
+            model.fit(X[rows], target, **options)
             self.models_.append((columns, model))
 
     def predict(self, X):

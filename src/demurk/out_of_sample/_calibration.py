@@ -9,6 +9,7 @@ from scipy.optimize import nnls
 
 __all__ = [
     "calibrate",
+    "entry_weights",
     "fit_calibration",
     "label_means",
     "leave_one_out_means",
@@ -23,32 +24,48 @@ COEFFICIENT_START = np.array([1.5, 1.0])
 COEFFICIENT_FLOOR = 0.05
 
 
-def label_means(Y, observed):
+def label_means(Y, observed, weights=None):
     """Frequency of each label among its observed entries.
 
     Parameters
     ----------
     Y, observed : ndarray of shape (n_samples, n_labels)
         Labels, and which of them were observed.
+    weights : ndarray of shape (n_samples,), default=None
+        How often each row counts.
 
     Returns
     -------
     means : ndarray of shape (n_labels,)
         A label that was never observed gets the mean over all labels.
     """
-    counts = observed.sum(axis=0)
-    sums = np.where(observed, Y, 0.0).sum(axis=0)
-    overall = sums.sum() / max(counts.sum(), 1)
-    return np.where(counts > 0, sums / np.maximum(counts, 1), overall)
+    mass, values = _counted(Y, observed, weights)
+    counts, sums = mass.sum(axis=0), values.sum(axis=0)
+    overall = _share(sums.sum(), counts.sum())
+    return np.where(counts > 0, _share(sums, counts), overall)
 
 
-def leave_one_out_means(Y, observed):
+def _counted(Y, observed, weights):
+    """How often each entry counts, and so many times its value."""
+    values = np.where(observed, Y, 0.0)
+    if weights is None:
+        return observed, values
+    return observed * weights[:, np.newaxis], values * weights[:, np.newaxis]
+
+
+def _share(part, whole):
+    return part / np.where(whole > 0, whole, 1)
+
+
+def leave_one_out_means(Y, observed, weights=None):
     """Frequency of each label among the other rows, for every entry.
 
     Parameters
     ----------
     Y, observed : ndarray of shape (n_samples, n_labels)
         Labels, and which of them were observed.
+    weights : ndarray of shape (n_samples,), default=None
+        How often each row counts.
 
     Returns
     -------
@@ -56,14 +73,15 @@ def leave_one_out_means(Y, observed):
         Entry (i, j) is the mean of label j over the observed rows other than i; where
         there is no other row, the mean over all labels.
     """
-    values = np.where(observed, Y, 0.0)
-    others = observed.sum(axis=0) - observed
-    overall = values.sum() / max(observed.sum(), 1)
-    means = (values.sum(axis=0) - values) / np.maximum(others, 1)
-    return np.where(others > 0, means, overall)
+    mass, values = _counted(Y, observed, weights)
+    others = mass.sum(axis=0) - mass
+    overall = _share(values.sum(), mass.sum())
+    means = _share(values.sum(axis=0) - values, others)
+    # What rounding leaves of no other row is none.
+    return np.where(others > 1e-12 * mass.sum(axis=0), means, overall)
 
 
-def stack_weights(out_of_sample, Y, observed):
+def stack_weights(out_of_sample, Y, observed, weights=None):
     """Weights of the members of a stack, from their out-of-sample scores.
 
     Parameters
@@ -72,6 +90,8 @@ def stack_weights(out_of_sample, Y, observed):
         Scores of every row that were made without this row.
     Y, observed : ndarray of shape (n_samples, n_labels)
         Noisy labels, and which of them were observed.
+    weights : ndarray of shape (n_samples,), default=None
+        How often each row counts.
 
     Returns
     -------
@@ -88,15 +108,17 @@ def stack_weights(out_of_sample, Y, observed):
     """
     n_members = len(out_of_sample)
     equal = np.full(n_members, 1 / n_members)
-    means = leave_one_out_means(Y, observed)
+    means = leave_one_out_means(Y, observed, weights)
     evidence = np.column_stack([(scores - means)[observed] for scores in out_of_sample])
     target = (Y - means)[observed]
+    mass, root = entry_weights(observed, weights)
+    evidence, target = evidence * root[:, np.newaxis], target * root
     average = evidence.mean(axis=1)
     energy = average @ average
-    if energy <= 1e-12 * target.size:
+    if energy <= 1e-12 * mass:
         return equal
     slope = np.clip(average @ target / energy, 0.3, 2.0)
-    variance = np.mean((target - slope * average) ** 2)
+    variance = np.sum((target - slope * average) ** 2) / mass
     strength = variance / WEIGHT_SPREAD**2
     # A tiny ridge keeps the factorisation alive where members agree exactly.
     ridge = max(strength, 1e-10 * energy)
@@ -108,7 +130,31 @@ def stack_weights(out_of_sample, Y, observed):
     return weights / total / 2 + equal / 2 if total > 0 else equal
 
 
-def fit_calibration(scores, Y, observed):
+def entry_weights(observed, weights):
+    """How often the observed entries count in all, and the root of it for each.
+
+    Parameters
+    ----------
+    observed : ndarray of bool of shape (n_samples, n_labels)
+        Which entries were observed.
+    weights : ndarray of shape (n_samples,) or None
+        How often each row counts.
+
+    Returns
+    -------
+    mass : float
+        Sum over the entries.
+    roots : ndarray of shape (n_entries,)
+        What to multiply a residual with before it is squared.
+    """
+    if weights is None:
+        n_entries = np.count_nonzero(observed)
+        return n_entries, np.ones(n_entries)
+    each = np.broadcast_to(weights[:, np.newaxis], observed.shape)[observed]
+    return each.sum(), np.sqrt(each)
+
+
+def fit_calibration(scores, Y, observed, weights=None):
     """Two coefficients that weigh label frequency against the evidence of a row.
 
     Parameters
@@ -117,6 +163,8 @@ def fit_calibration(scores, Y, observed):
         Out-of-sample scores of the stack.
     Y, observed : ndarray of shape (n_samples, n_labels)
         Noisy labels, and which of them were observed.
+    weights : ndarray of shape (n_samples,), default=None
+        How often each row counts.
 
     Returns
     -------
@@ -130,15 +178,16 @@ def fit_calibration(scores, Y, observed):
     shrink what they see, so "evidence" is usually above 1; frequencies of noisy labels
     scatter, so "frequency" is usually below.
     """
-    means = leave_one_out_means(Y, observed)
-    mean = Y[observed].mean()
+    means = leave_one_out_means(Y, observed, weights)
+    mass, root = entry_weights(observed, weights)
+    mean = root**2 @ Y[observed] / mass
     evidence = (scores - means)[observed]
-    frequency = means[observed] - means[observed].mean()
-    design = np.column_stack([evidence, frequency])
-    target = Y[observed] - mean
+    frequency = means[observed] - root**2 @ means[observed] / mass
+    design = np.column_stack([evidence, frequency]) * root[:, np.newaxis]
+    target = (Y[observed] - mean) * root
     # Not the residual of the free fit: where all labels are equally frequent, the means
     # without a row mirror its own label and leave none.
-    variance = np.mean((target - design @ COEFFICIENT_START) ** 2)
+    variance = np.sum((target - design @ COEFFICIENT_START) ** 2) / mass
     strength = max(variance, 1e-12) / COEFFICIENT_SPREAD**2
     coefficients = np.linalg.solve(
         design.T @ design + strength * np.eye(2),

@@ -45,7 +45,7 @@ class OutOfSampleForest(BaseEstimator):
     def __init__(self, forest):
         self.forest = forest
 
-    def fit_out_of_sample(self, X, Y, observed=None):
+    def fit_out_of_sample(self, X, Y, observed=None, weights=None):
         """Grow the trees.
 
         Parameters
@@ -56,6 +56,8 @@ class OutOfSampleForest(BaseEstimator):
             Complete targets.
         observed : ndarray of bool of shape (n_samples, n_labels), default=None
             Ignored: trees need complete targets.
+        weights : ndarray of shape (n_samples,), default=None
+            How often each row counts.
 
         Returns
         -------
@@ -68,8 +70,11 @@ class OutOfSampleForest(BaseEstimator):
         self.order_ = np.lexsort(Y)
         Y = Y[:, self.order_]
         # A single target is handed over flat, as scikit-learn wants it.
-        self.forest_ = clone(self.forest).fit(X, Y.ravel() if Y.shape[1] == 1 else Y)
-        return self._restored(out_of_bag_scores(self.forest_, X, Y))
+        target = Y.ravel() if Y.shape[1] == 1 else Y
+        # Equal weights are none to a forest, but it would draw other rows with them.
+        each = None if weights is None or np.ptp(weights) == 0 else weights
+        self.forest_ = clone(self.forest).fit(X, target, sample_weight=each)
+        return self._restored(out_of_bag_scores(self.forest_, X, Y, weights))
 
     def _restored(self, scores):
         return scores[:, np.argsort(self.order_)]
@@ -90,7 +95,7 @@ class OutOfSampleForest(BaseEstimator):
         return self._restored(self.forest_.predict(X).reshape(X.shape[0], -1))
 
 
-def out_of_bag_scores(forest, X, Y):
+def out_of_bag_scores(forest, X, Y, weights=None):
     """Average, for each row, the trees whose bootstrap sample left it out.
 
     Parameters
@@ -101,6 +106,8 @@ def out_of_bag_scores(forest, X, Y):
         The rows it was fitted on.
     Y : ndarray of shape (n_samples, n_labels)
         Their targets.
+    weights : ndarray of shape (n_samples,), default=None
+        How often each row counts.
 
     Returns
     -------
@@ -115,9 +122,8 @@ def out_of_bag_scores(forest, X, Y):
     total = np.sum([part[0] for part in parts], axis=0)
     votes = np.sum([part[1] for part in parts], axis=0)[:, np.newaxis]
     unseen = votes > 0
-    return np.where(
-        unseen, total / np.maximum(votes, 1), leave_one_out_means(Y, np.isfinite(Y))
-    )
+    means = leave_one_out_means(Y, np.isfinite(Y), weights)
+    return np.where(unseen, total / np.maximum(votes, 1), means)
 
 
 def _sum_unseen(trees, X, shape):

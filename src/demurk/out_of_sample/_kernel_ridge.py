@@ -32,6 +32,12 @@ class Basis:
     values: np.ndarray  # (r,)
     lift: np.ndarray  # (anchors, r)
     center: np.ndarray  # (anchors,), mean kernel row
+    weights: np.ndarray  # (n,), how often each row counts
+
+    @property
+    def roots(self):
+        """What rows of kernel and targets are multiplied with, (n, 1)."""
+        return np.sqrt(self.weights)[:, np.newaxis]
 
 
 class LeaveOneOutKernelRidge(BaseEstimator):
@@ -74,6 +80,8 @@ class LeaveOneOutKernelRidge(BaseEstimator):
     With the centred kernel ``U diag(s) U'``, label means m and ``f = s / (s + l)``, the
     residual of a model that never saw row i is
     ``(y - m - U f U'(y - m))_i / (1 - h_i)`` with ``h_i = sum_k U_ik^2 f_k + 1/n``.
+    With weights, rows of kernel and targets are multiplied with their roots, and the
+    whole weight of row i is left out.
 
     Time O(n^2 D + n^3) per width and O(n^2 q) per penalty, memory O(n^2), with n the
     labelled rows; with m landmarks O(n D m + n m^2) and O(n m).
@@ -96,7 +104,7 @@ class LeaveOneOutKernelRidge(BaseEstimator):
         self.n_landmarks = n_landmarks
         self.random_state = random_state
 
-    def fit_out_of_sample(self, X, Y, observed):
+    def fit_out_of_sample(self, X, Y, observed, weights=None):
         """Choose width and penalty, and fit.
 
         Parameters
@@ -107,6 +115,8 @@ class LeaveOneOutKernelRidge(BaseEstimator):
             Complete targets.
         observed : ndarray of bool of shape (n_samples, n_labels)
             Entries whose errors count.
+        weights : ndarray of shape (n_samples,), default=None
+            How often each row counts, more than zero.
 
         Returns
         -------
@@ -116,28 +126,34 @@ class LeaveOneOutKernelRidge(BaseEstimator):
         rng = check_random_state(self.random_state)
         X = as_rows(X)
         n_rows = X.shape[0]
+        weights = np.ones(n_rows) if weights is None else weights
         unit = 1 / _median_squared_distance(X, rng)
         candidates = [unit * width for width in self.widths]
         if len(candidates) > 1 and n_rows > SELECTION_ROWS:
             part = rng.choice(n_rows, SELECTION_ROWS, replace=False)
-            self._search(X[part], Y[part], observed[part], candidates, part.size, rng)
+            rows = X[part], Y[part], observed[part], weights[part]
+            self._search(*rows, candidates, part.size, rng)
             candidates = [self.gamma_]
-        return self._search(X, Y, observed, candidates, self.max_exact, rng)
+        return self._search(X, Y, observed, weights, candidates, self.max_exact, rng)
 
-    def _search(self, X, Y, observed, gammas, max_exact, rng):
+    def _search(self, X, Y, observed, weights, gammas, max_exact, rng):
         """Fit every width; keep the best by the leave-one-out squared error."""
         best, out_of_sample = np.inf, None
-        means = Y.mean(axis=0)
+        means = np.average(Y, axis=0, weights=weights)
+        counts = observed * weights[:, np.newaxis]
         exact = X.shape[0] <= max_exact
         anchors = X if exact else X[self._landmarks(X.shape[0], rng)]
         distances = squared_distances(X, anchors)
         for gamma in gammas:
             kernel = np.exp(-gamma * distances)
-            basis = _exact_basis(kernel) if exact else _nystroem(kernel, anchors, gamma)
-            ridges = _mean_eigenvalue(basis, len(Y)) * self._ridge_steps()
+            if exact:
+                basis = _exact_basis(kernel, weights)
+            else:
+                basis = _nystroem(kernel, anchors, gamma, weights)
+            ridges = _mean_eigenvalue(basis) * self._ridge_steps()
             errors = np.array(
                 [
-                    np.where(observed, residuals**2, 0.0).sum(axis=0)
+                    (counts * residuals**2).sum(axis=0)
                     for residuals in leave_one_out_residuals(basis, Y - means, ridges)
                 ]
             )
@@ -158,7 +174,7 @@ class LeaveOneOutKernelRidge(BaseEstimator):
         return np.logspace(-3, 3, 19) if self.ridges is None else np.array(self.ridges)
 
     def _solve(self, basis, Y, means):
-        projected = basis.vectors.T @ (Y - means)
+        projected = basis.vectors.T @ (basis.roots * (Y - means))
         weights = projected / (basis.values[:, None] + self.ridge_)
         self.dual_coef_ = basis.lift @ weights
         self.intercept_ = means - basis.center @ self.dual_coef_
@@ -206,12 +222,13 @@ def leave_one_out_residuals(basis, Y, ridges):
         For one penalty.
     """
     vectors, values = basis.vectors, basis.values
-    projected = vectors.T @ Y
+    roots = basis.roots
+    projected = vectors.T @ (roots * Y)
     squares = vectors**2
     for ridge in ridges:
         shrink = values / (values + ridge)
-        leverage = squares @ shrink + 1 / len(Y)
-        fitted = vectors @ (shrink[:, None] * projected)
+        leverage = squares @ shrink + basis.weights / basis.weights.sum()
+        fitted = vectors @ (shrink[:, None] * projected) / roots
         yield (Y - fitted) / (1 - leverage)[:, None]
 
 
@@ -224,25 +241,30 @@ def _median_squared_distance(X, rng):
     return median if median > 0 else 1.0
 
 
-def _mean_eigenvalue(basis, n_rows):
-    mean = basis.values.sum() / n_rows
+def _mean_eigenvalue(basis):
+    mean = basis.values.sum() / basis.weights.sum()
     return mean if mean > 0 else 1.0  # all rows coincide: any penalty will do
 
 
-def _exact_basis(kernel):
-    center = kernel.mean(axis=0)
-    centered = kernel - center - center[:, None] + center.mean()
+def _exact_basis(kernel, weights):
+    shares, roots = weights / weights.sum(), np.sqrt(weights)
+    center = shares @ kernel
+    centered = kernel - center - center[:, None] + shares @ center
+    centered *= roots
+    centered *= roots[:, None]
     values, vectors = eigh(centered, overwrite_a=True, check_finite=False)
-    return Basis(vectors, np.maximum(values, 0), vectors, center)
+    lift = roots[:, None] * vectors
+    return Basis(vectors, np.maximum(values, 0), lift, center, weights)
 
 
-def _nystroem(kernel, landmarks, gamma):
+def _nystroem(kernel, landmarks, gamma, weights):
     """The same from the kernel with some landmarks, of shape (n, m)."""
     to_features = nystroem_map(gaussian(landmarks, landmarks, gamma))
-    center = kernel.mean(axis=0)
-    features = (kernel - center) @ to_features
+    center = weights @ kernel / weights.sum()
+    features = (kernel - center) @ to_features * np.sqrt(weights)[:, None]
     values, rotation = eigh(features.T @ features, check_finite=False)
     kept = values > 1e-10 * max(values[-1], 1e-300)
     values, rotation = values[kept], rotation[:, kept]
     vectors = features @ (rotation / np.sqrt(values))
-    return Basis(vectors, values, to_features @ (rotation * np.sqrt(values)), center)
+    lift = to_features @ (rotation * np.sqrt(values))
+    return Basis(vectors, values, lift, center, weights)

@@ -13,7 +13,7 @@ LARGEST_RATE = 0.45
 MARGIN = 0.01
 
 
-def estimate_flip_rate(scores, labels):
+def estimate_flip_rate(scores, labels, weights=None):
     """How often an absent label was given, seen where it is least expected.
 
     Parameters
@@ -22,6 +22,8 @@ def estimate_flip_rate(scores, labels):
         Calibrated out-of-sample scores.
     labels : ndarray of shape (n_entries,)
         Noisy labels, 0 or 1.
+    weights : ndarray of shape (n_entries,), default=None
+        How often each entry counts.
 
     Returns
     -------
@@ -29,9 +31,12 @@ def estimate_flip_rate(scores, labels):
         The smallest frequency of ones among the 10, 20, ... 50 % of the entries with
         the lowest scores, at most 0.45.
     """
-    frequency = np.cumsum(labels[np.argsort(scores, kind="stable")])
-    n_lowest = [max(int(share * labels.size), 1) for share in LOWEST_SHARES]
-    return float(min(LARGEST_RATE, *(frequency[n - 1] / n for n in n_lowest)))
+    order = np.argsort(scores, kind="stable")
+    each = np.ones(labels.size) if weights is None else weights[order]
+    mass = np.append(0.0, np.cumsum(each))
+    given = np.append(0.0, np.cumsum(each * labels[order]))
+    lowest = [max(int(s * mass[-1]), min(1.0, mass[-1])) for s in LOWEST_SHARES]
+    return float(min(LARGEST_RATE, *np.interp(lowest, mass, given) / lowest))
 
 
 def corrected_probabilities(scores, extra, missing):
@@ -74,7 +79,7 @@ def half_cut(extra, missing):
     return extra + (1 - extra - missing) / 2
 
 
-def f1_cut(scores, labels, n_rows, extra, missing):
+def f1_cut(scores, labels, n_rows, extra, missing, weights=None):
     """The score above which labels are predicted for the best micro-F1.
 
     Parameters
@@ -83,10 +88,13 @@ def f1_cut(scores, labels, n_rows, extra, missing):
         Calibrated out-of-sample scores.
     labels : ndarray of shape (n_entries,)
         Noisy labels, 0 or 1.
-    n_rows : int
-        Labelled rows; a quarter of a true label per row is the least to be expected.
+    n_rows : int or float
+        Labelled rows, as often as they count; a quarter of a true label per row is the
+        least to be expected.
     extra, missing : float
         How often an absent label is given, and a present one is not.
+    weights : ndarray of shape (n_entries,), default=None
+        How often each entry counts.
 
     Returns
     -------
@@ -102,17 +110,18 @@ def f1_cut(scores, labels, n_rows, extra, missing):
     probabilities never lies above one half.
     """
     order = np.argsort(-scores, kind="stable")
-    expected = (labels[order] - extra) / (1 - extra - missing)
-    hits = np.cumsum(expected)
+    each = np.ones(labels.size) if weights is None else weights[order]
+    hits = np.cumsum(each * (labels[order] - extra) / (1 - extra - missing))
     n_true = max(hits[-1], n_rows / 4)
-    last = labels.size
-    low = min(max(int(np.ceil(0.2 * n_true)), 5), last)
-    high = min(max(int(4 * n_true), low), last)
-    n_predicted = np.arange(low, high + 1)
-    best = int(
-        n_predicted[np.argmax(2 * hits[low - 1 : high] / (n_predicted + n_true))]
-    )
+    n_predicted = np.cumsum(each)
+    low = min(max(np.ceil(0.2 * n_true), 5), n_predicted[-1])
+    high = min(max(np.floor(4 * n_true), low), n_predicted[-1])
+    first, last = np.searchsorted(n_predicted, low), labels.size - 1
+    # At least one entry, where few of great weight make a jump over the range.
+    end = max(np.searchsorted(n_predicted, high, side="right"), first + 1)
+    ratio = 2 * hits[first:end] / (n_predicted[first:end] + n_true)
+    best = first + int(np.argmax(ratio))
     ranked = scores[order]
-    below = ranked[best] if best < last else ranked[-1] - 1e-6
-    cut = (ranked[best - 1] + below) / 2
+    below = ranked[best + 1] if best < last else ranked[-1] - 1e-6
+    cut = (ranked[best] + below) / 2
     return float(min(cut, half_cut(extra, missing)))

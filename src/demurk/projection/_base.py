@@ -123,9 +123,10 @@ class LinearReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DemurkEst
 
     def _fit(self, X, y, observed, sample_weight=None):
         X, labels = self._validate_fit(X, y, observed=observed)
-        weights = check_weights(sample_weight, X)
-        if not self._semi_supervised:
-            X, labels, weights = keep_weighted(X, labels, weights)
+        if self._semi_supervised:
+            weights = check_weights(sample_weight, X)
+        else:
+            X, labels, weights = keep_weighted(X, labels, sample_weight)
         if weights is None:
             self._learn(X, y, labels)
         else:

@@ -48,8 +48,8 @@ def expected_failures(estimator):
     failures = {}
     if is_classifier(estimator):
         failures["check_classifiers_classes"] = "-1 means unlabelled, not a class"
-    if type(estimator).__name__ in ("MLkNN", "NMLSDR"):
-        reason = "a row given twice is its own neighbour"
+    if type(estimator).__name__ in ("MLkNN", "NMLSDR", "MurkyClassifier"):
+        reason = "a row given twice is its own neighbour, or predicted by its twin"
         for data in ("dense", "sparse"):
             check = f"check_sample_weight_equivalence_on_{data}_data"
             failures[check] = reason

@@ -33,7 +33,7 @@ __all__ = [
 SOLVER, TOLERANCE, MAX_ITER = 6, 1e-4, 1000
 
 
-def l1_logistic(X, y, strength, seed):
+def l1_logistic(X, y, strength, seed, weights=None):
     """Logistic regression with an L1 penalty by liblinear.
 
     Called directly where scikit-learn has it, since checks of the input take longer
@@ -49,6 +49,8 @@ def l1_logistic(X, y, strength, seed):
         Inverse of the penalty.
     seed : int
         Order of the coordinates.
+    weights : ndarray of shape (n,), default=None
+        How often each row counts; once by default.
 
     Returns
     -------
@@ -59,6 +61,7 @@ def l1_logistic(X, y, strength, seed):
     intercept : float
         The constant, penalised as the others are.
     """
+    weights = np.ones(len(y)) if weights is None else weights
     train = getattr(_liblinear, "train_wrap", None)
     if train is None:
         model = LogisticRegression(
@@ -68,7 +71,7 @@ def l1_logistic(X, y, strength, seed):
             tol=TOLERANCE,
             max_iter=MAX_ITER,
             random_state=seed,
-        ).fit(X, y)
+        ).fit(X, y, sample_weight=weights)
         found = np.append(model.coef_[0], model.intercept_)
     else:
         _liblinear.set_verbosity_wrap(0)
@@ -84,7 +87,7 @@ def l1_logistic(X, y, strength, seed):
             MAX_ITER,
             seed,
             0.1,  # used by regression only
-            np.ones(len(y)),
+            weights,
         )[0][0]
     features = np.flatnonzero(found[:-1])
     return features, found[features], found[-1]

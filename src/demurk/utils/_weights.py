@@ -9,7 +9,13 @@ import numpy as np
 
 from demurk.utils._compat import _check_sample_weight
 
-__all__ = ["check_weights", "keep_labeled", "keep_weighted", "refuse_weightless"]
+__all__ = [
+    "check_weights",
+    "keep_labeled",
+    "keep_weighted",
+    "refuse_weightless",
+    "weighted_rows",
+]
 
 
 def check_weights(sample_weight, X):
@@ -19,6 +25,16 @@ def check_weights(sample_weight, X):
     return _check_sample_weight(
         sample_weight, X, dtype=np.float64, ensure_non_negative=True
     )
+
+
+def weighted_rows(labels, sample_weight):
+    """Which rows are labelled and have a weight, and the weights of these."""
+    weights = check_weights(sample_weight, labels.values)
+    if weights is None:
+        return labels.labeled, None
+    kept = labels.labeled & (weights > 0)
+    refuse_weightless(kept)
+    return kept, weights[kept]
 
 
 def refuse_weightless(weights):
@@ -32,16 +48,12 @@ def refuse_weightless(weights):
 
 def keep_labeled(X, labels):
     """The labelled rows; nothing is copied where that is all of them."""
-    return keep_weighted(X, labels, None)[:2]
+    return keep_weighted(X, labels)[:2]
 
 
-def keep_weighted(X, labels, weights):
+def keep_weighted(X, labels, sample_weight=None):
     """The labelled rows, less those without weight, and their weights."""
-    kept = labels.labeled
-    if weights is not None:
-        kept = kept & (weights > 0)
-        refuse_weightless(kept)
-        weights = weights[kept]
+    kept, weights = weighted_rows(labels, sample_weight)
     if kept.all():
         return X, labels, weights
     values, observed = labels.values[kept], labels.observed[kept]

@@ -61,8 +61,8 @@ def test_evidence_that_points_the_wrong_way_is_dropped(data):
     P, Y, _ = data
     centered = Y[:, 0] - Y[:, 0].mean()
     B = Y[:, 1:] - Y[:, 1:].mean(axis=0)
-    with_wrong, _ = _one_label(1 - P[:, 0], centered, B, B.T @ B)
-    without, _ = _one_label(np.zeros(60), centered, B, B.T @ B)
+    with_wrong, _ = _one_label(1 - P[:, 0], centered, B, B.T @ B, np.ones(60))
+    without, _ = _one_label(np.zeros(60), centered, B, B.T @ B, np.ones(60))
     assert_allclose(with_wrong, without)
 
 
@@ -140,7 +140,30 @@ def test_penalties_per_row_from_a_hundredth_to_ten_and_out(rng, noise, expected)
             residuals[i, k] = y[i] - fitted[i]
     best = (residuals**2).sum(axis=0).argmin()
     assert expected is None or steps[best] == expected
-    found, coefs = _one_label(np.zeros(n), y, B, B.T @ B)
+    found, coefs = _one_label(np.zeros(n), y, B, B.T @ B, np.ones(n))
     assert_allclose(found, residuals[:, best], atol=1e-8)
     weights = np.linalg.solve(B.T @ B + n * steps[best] * np.eye(3), B.T @ y)
     assert_allclose(coefs, weights, atol=1e-8)
+
+
+def test_weights_count_rows_in_the_fit_and_leave_out_all_of_one(data, rng):
+    P, Y, seen = data
+    weights = rng.randint(1, 4, size=60)
+    scores = add_other_labels(P, Y, seen, weights * 1.0).scores
+    same = add_other_labels(P, Y, seen, np.ones(60)).scores
+    assert_allclose(same, add_other_labels(P, Y, seen).scores)
+    assert np.abs(scores - same).max() > 0.01
+    y, B = Y[:, 0] - np.average(Y[:, 0], weights=weights), Y[:, 1:]
+    B = B - np.average(B, axis=0, weights=weights)
+    gram = (B.T * weights) @ B
+    found, coefs = _one_label(np.zeros(60), y, B, gram, weights)
+    rows, n = np.repeat(np.arange(60), weights), weights.sum()
+    losses = []
+    for penalty in n * PENALTIES:
+        residuals = np.empty(60)
+        for i in range(60):
+            kept = rows[rows != i]
+            residuals[i] = y[i] - ridge_without(kept, np.zeros(60), B, y, penalty)[i]
+        losses.append((weights @ residuals**2, residuals))
+    assert_allclose(found, min(losses, key=lambda loss: loss[0])[1], atol=1e-8)
+    assert coefs.shape == (4,)
