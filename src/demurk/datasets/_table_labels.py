@@ -24,6 +24,8 @@ UNKNOWN = MISSING | {"-1", "-1.0"}
 # A class should have a few samples; a column of measurements has none twice.
 MANY_CLASSES = 50
 FEW_NUMBERS = 10
+# What an error has room for.
+LONG_FORM, SHOWN_WAYS = 60, 4
 
 
 # Finding
@@ -138,6 +140,7 @@ def no_labels(frame, name):
     ways = [LabelForm("labels", tuple(truths[-8:]))] if truths else []
     ways += [LabelForm("class", (column,)) for column in words[-4:]]
     ways += [LabelForm("tags", (column,)) for column in lists[-2:]]
+    ways = [way for way in ways if len(str(way)) <= LONG_FORM][:SHOWN_WAYS]
     first = f"{name} does not say which column holds the labels"
     if not ways:
         return (

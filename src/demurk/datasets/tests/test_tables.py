@@ -684,3 +684,11 @@ def test_anndata_there_and_back(tmp_path):
     np.testing.assert_array_equal(back.obsm["X_pca"], X[:, :2] * 2)
     with pytest.raises(ValueError, match=r"no 'X_tsne' in obsm; .*one of X_pca"):
         read_table(tmp_path / "c.h5ad", class_="kind", features="X_tsne")
+
+
+def test_the_advice_has_room_for_any_column(tmp_path):
+    path = tmp_path / "long.csv"
+    path.write_text(f"{'a' * 500},kind\n1,cat\n0,dog\n1,cat\n0,dog\n1,cat\n0,dog\n")
+    with pytest.raises(ValueError, match="--class kind") as caught:
+        read_table(path)
+    assert len(str(caught.value)) < 300 and "aaa" not in str(caught.value)
