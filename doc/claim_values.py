@@ -44,7 +44,8 @@ OTHERS = ("B", "C", "label", "instance")
 @cache
 def read_rows(name):
     """Committed rows of a protocol that were done."""
-    rows = pd.read_csv(BENCH / f"{name}.csv", low_memory=False)
+    types = {"setting": str}
+    rows = pd.read_csv(BENCH / f"{name}.csv", low_memory=False, dtype=types)
     return rows[rows["status"] == "done"].fillna({"setting": ""})
 
 
