@@ -115,7 +115,9 @@ def test_weights_are_routed(weighted):
             .set_fit_request(sample_weight=True)
             .set_score_request(sample_weight=True),
         )
-        search = GridSearchCV(model, {"mlknn__n_neighbors": [3]}, cv=LabeledKFold(3))
+        search = GridSearchCV(
+            model, {"mlknn__n_neighbors": [3]}, cv=LabeledKFold(3, random_state=0)
+        )
         search.fit(X, Y, sample_weight=weights)
     reducer = MDDM(2).fit(X, Y, sample_weight=weights)
     expected = MLkNN(3).fit(reducer.transform(X), Y, sample_weight=weights)
