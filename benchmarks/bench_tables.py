@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from benchmarks.common import size
 from demurk.datasets import read_table
 
 
@@ -17,23 +18,26 @@ class ReadTable:
 
     timeout = 120
 
-    def setup_cache(self):
-        path = Path(tempfile.mkdtemp()) / "big.csv"
-        rng = np.random.default_rng(0)
-        frame = pd.DataFrame(rng.normal(size=(100_000, 95)).round(6)).add_prefix("x")
+    def setup(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.path = str(Path(self.folder.name) / "big.csv")
+        n_rows, rng = size(100_000, 100), np.random.default_rng(0)
+        frame = pd.DataFrame(rng.normal(size=(n_rows, 95)).round(6)).add_prefix("x")
         for j in range(5):
-            frame[f"label:{j}"] = rng.integers(0, 2, 100_000)
-        frame.to_csv(path, index=False)
-        return str(path)
+            frame[f"label:{j}"] = rng.integers(0, 2, n_rows)
+        frame.to_csv(self.path, index=False)
 
-    def time_demurk(self, path):
-        read_table(path).features.sum()
+    def teardown(self):
+        self.folder.cleanup()
 
-    def time_pandas(self, path):
-        pd.read_csv(path)
+    def time_demurk(self):
+        read_table(self.path).features.sum()
 
-    def peakmem_demurk(self, path):
-        read_table(path).features.sum()
+    def time_pandas(self):
+        pd.read_csv(self.path)
 
-    def peakmem_pandas(self, path):
-        pd.read_csv(path)
+    def peakmem_demurk(self):
+        read_table(self.path).features.sum()
+
+    def peakmem_pandas(self):
+        pd.read_csv(self.path)

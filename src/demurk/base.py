@@ -237,7 +237,7 @@ class ScoreClassifier(LabelOutputMixin, LabelClassifierMixin, DemurkEstimator):
 
     def _decisions(self, scores):
         if self._single:
-            return self.classes_[scores.argmax(axis=1)]
+            return self.classes_[_best(scores)]
         return (self._margins(scores) > 0).astype(np.int64)
 
     def _margins(self, scores):
@@ -295,6 +295,12 @@ class ScoreClassifier(LabelOutputMixin, LabelClassifierMixin, DemurkEstimator):
             0/1 for each label, or one class per sample if `fit` had a 1-D y.
         """
         return self._decisions(self._checked_scores(X))
+
+
+def _best(scores):
+    """The best class of each row; of those that differ by rounding only, the first."""
+    top = scores.max(axis=1, keepdims=True)
+    return (scores >= top - 1e-12 * np.maximum(np.abs(top), 1)).argmax(axis=1)
 
 
 def cuts(scores, threshold):

@@ -74,6 +74,11 @@ def _variable(entry, folder, path):
     if not parts:
         return Variable(entry["kind"], shape)
     if entry["kind"] == "sparse":
+        if len(parts) != 3:
+            raise ValueError(
+                f"{path} holds a sparse matrix without its indices; get the file again "
+                "or save it anew with version 7."
+            )
         read = guarded(partial(checked_sparse, *parts, shape, path), path)
     else:
         read = parts[0].transpose

@@ -134,6 +134,16 @@ class TableFeatures(TransformerMixin, BaseEstimator):
     -----
     Time and memory are O(n D) for n rows and D features; a table of numbers costs one
     copy. A model file holds no part of skrub: what it decided is kept as plain data.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from demurk.datasets import TableFeatures
+    >>> colours = ["red", "red", "blue"]
+    >>> frame = pd.DataFrame({"size": [1.5, None, 4.0], "colour": colours})
+    >>> features = TableFeatures(categorical=("colour",)).fit(frame)
+    >>> features.transform(frame).shape[0], str(features.columns_[0])[:4]
+    (3, 'size')
     """
 
     def __init__(self, *, drop=(), keep=(), text=(), categorical=(), decimal="."):

@@ -24,6 +24,8 @@ class PropagatingReducer(NoisyPropagationMixin, LinearReducer):
     def _learn(self, X, y, labels, weights=None):
         with fit_progress(self, 3 if self._propagates else 1, X, y) as stage:
             if self._propagates:
-                self._propagate(X, labels, stage)
+                # Also of the absence of a label that is alone.
+                self._soft = self._propagate(X, labels, stage)[0].values
             with stage("projection"):
                 super()._learn(X, y, labels, weights)
+        self.__dict__.pop("_soft", None)

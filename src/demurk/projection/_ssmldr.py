@@ -134,4 +134,4 @@ class SSMLDR(PropagatingReducer):
         self.n_jobs = n_jobs
 
     def _problem(self, X, labels):
-        return between_classes(self.label_distributions_, self.reg)
+        return between_classes(self._soft, self.reg)
