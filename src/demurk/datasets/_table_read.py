@@ -4,12 +4,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 import io
+import re
+import zipfile
 from pathlib import Path
 
 import numpy as np
 
 from demurk.datasets._arrays import load_arrays
 from demurk.datasets._files import check_data, existing_file
+from demurk.datasets._room import bounded
 from demurk.datasets._table import Table, table_from_bunch
 from demurk.datasets._table_cells import as_words
 from demurk.datasets._table_source import Source
@@ -21,6 +24,8 @@ TEXT = (".csv", ".tsv", ".dat", ".tab")
 PARQUET = (".parquet", ".pq")
 FEATHER = (".feather", ".arrow")
 EXCEL = (".xlsx", ".xlsm")
+SHEET_ROWS = 1_048_576
+ROW_NUMBER = re.compile(rb"""\br\s*=\s*["'][A-Za-z]{0,3}(\d{1,300})""")
 JSON = (".json", ".jsonl", ".ndjson")
 TABLES = (*TEXT, *PARQUET, *FEATHER, *EXCEL, *JSON, ".h5ad")
 
@@ -219,6 +224,7 @@ def _typed(path, plain):
         elif plain.endswith(FEATHER):
             frame = pd.read_feather(path)
         else:
+            _check_sheets(path)
             frame = pd.read_excel(path, keep_default_na=False, na_values=[""])
     except Exception as error:  # pyarrow and openpyxl raise their own kinds
         what = "n Excel" if plain.endswith(EXCEL) else " Parquet or Feather"
@@ -229,6 +235,19 @@ def _typed(path, plain):
         raise ValueError(f"{path} has no rows or no columns.")
     frame.columns = [str(name) for name in frame.columns]
     return frame
+
+
+def _check_sheets(path):
+    """Refuse row numbers that no spreadsheet has: the gaps before them are filled."""
+    with zipfile.ZipFile(path) as archive:
+        for info in archive.infolist():
+            if not info.filename.startswith("xl/worksheets/"):
+                continue
+            with archive.open(info) as stream:
+                content = bytes(bounded(stream, path))
+            for number in ROW_NUMBER.findall(content):
+                if len(number) > 7 or int(number) > SHEET_ROWS:
+                    raise ValueError(f"a cell says that it is in row {int(number):.3g}")
 
 
 # Features from elsewhere

@@ -8,6 +8,7 @@ import gzip
 import io
 import json
 import sys
+import zipfile
 
 import numpy as np
 import pytest
@@ -692,3 +693,21 @@ def test_the_advice_has_room_for_any_column(tmp_path):
     with pytest.raises(ValueError, match="--class kind") as caught:
         read_table(path)
     assert len(str(caught.value)) < 300 and "aaa" not in str(caught.value)
+
+
+def test_a_sheet_has_no_row_beyond_the_last(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in (["a", "class"], [1, "cat"], [2, "dog"]):
+        book.active.append(row)
+    book.save(tmp_path / "good.xlsx")
+    assert len(read_table(tmp_path / "good.xlsx")) == 2
+    with zipfile.ZipFile(tmp_path / "good.xlsx") as good:
+        parts = {name: good.read(name) for name in good.namelist()}
+    sheet = "xl/worksheets/sheet1.xml"
+    parts[sheet] = parts[sheet].replace(b'<row r="2"', b'<row r="4294967295"')
+    with zipfile.ZipFile(tmp_path / "forged.xlsx", "w") as forged:
+        for name, content in parts.items():
+            forged.writestr(name, content)
+    with pytest.raises(ValueError, match="in row 4"):
+        read_table(tmp_path / "forged.xlsx")
