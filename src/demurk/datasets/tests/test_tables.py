@@ -255,7 +255,8 @@ def test_many_columns_take_linear_time(write):
 NAMES = st.text("abc01 ,;\"'\n.-é", min_size=1, max_size=6).filter(
     lambda name: name == name.strip() and name
 )
-NUMBERS = st.none() | st.floats(allow_nan=False, allow_infinity=False)
+# The median of two larger numbers overflows, here and in numpy.
+NUMBERS = st.none() | st.floats(-8e307, 8e307, allow_nan=False)
 
 
 @pytest.fixture(scope="module")
