@@ -158,9 +158,10 @@ def _mutate_zip(members, rng):
 def _mutate_member(name, content, rng):
     if name.endswith((".npz", ".zip")) and rng.random() < 0.8:
         try:
-            return _mutate_zip(_members(content), rng)
-        except zipfile.BadZipFile:  # damaged in an earlier turn
+            members = _members(content)
+        except Exception:  # damaged in an earlier turn; zipfile raises many kinds
             return mutate(content, rng)
+        return _mutate_zip(members, rng) if members else mutate(content, rng)
     if name.endswith(".json") and rng.random() < 0.7:
         try:
             return json.dumps(_mutate_json(json.loads(content), rng)).encode()
