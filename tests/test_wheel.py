@@ -18,7 +18,8 @@ X, y = load_iris(return_X_y=True)
 X_new = X[:3]
 """
 TABLE = "size,weight,class\n" + "".join(
-    f"{i % 7},{i % 5 + 10 * (i % 2)},{'cat' if i % 2 else 'dog'}\n" for i in range(60)
+    f"{i % 7},{i % 5 + 10 * (i % 2)},{('dog', 'cat')[i % 2] if i < 55 else ''}\n"
+    for i in range(60)
 )
 COMMANDS = {
     "describe": ["describe", "pets.csv"],

@@ -132,7 +132,7 @@ def test_names_are_shown_as_they_are(folder, command, capsys):
     assert out in shown.replace("\n", "")
     if command == "clean":
         page = (folder / out / "audit.html").read_text()
-        assert page.count('<section class="report">') == 1
+        assert page.count('<section class="report"') == 1
         assert "<title>a $1^ [bold] {{report}} {0}: label audit</title>" in page
         assert "_hidden &lt;i&gt;" in page and "_hidden <i>" not in page
 
