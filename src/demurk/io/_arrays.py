@@ -87,6 +87,11 @@ def read_csr(content, allowance, kind):
         or not data.ndim == indices.ndim == indptr.ndim == 1
         or data.dtype.kind not in "biufc"
         or any(a.dtype not in (np.int32, np.int64) for a in (indices, indptr))
+        # scipy does not look at the pointers of a matrix without entries.
+        or indptr.size != shape[0] + 1
+        or indptr[0] != 0
+        or bool((indptr[1:] < indptr[:-1]).any())
+        or indptr[-1] != indices.size
     ):
         raise Damaged("a sparse matrix does not fit together")
     matrix = kind((data, indices, indptr), shape=shape)
