@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from demurk.labels import LabelTags, check_labels
 from demurk.labels._truth import check_truth
+from demurk.utils._elsewhere import METHODS, anywhere
 from demurk.utils._rows import as_rows, canonical, check_magnitudes, far_origin
 from demurk.utils._weights import check_weights, refuse_weightless
 
@@ -62,6 +63,13 @@ class DemurkEstimator(BaseEstimator):
     # Whether the labels of a sample are set against each other, so that one label alone
     # needs its absence beside it.
     _compares_labels = False
+
+    def __init_subclass__(cls, **options):
+        # As scikit-learn wraps `transform` for `set_output`.
+        for name in METHODS:
+            if name in vars(cls):
+                setattr(cls, name, anywhere(vars(cls)[name]))
+        super().__init_subclass__(**options)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -21,6 +21,7 @@ from sklearn.utils import check_array
 
 from demurk.graph._approximate import approximate_search
 from demurk.graph._exact import exact_search
+from demurk.utils._elsewhere import anywhere
 from demurk.utils._optional import import_optional
 from demurk.utils._rows import canonical, check_magnitudes
 from demurk.utils._threads import blas_threads, thread_pools
@@ -75,6 +76,7 @@ class NeighborGraph:
         return graph
 
 
+@anywhere
 def nearest_neighbors(
     X: Any,
     n_neighbors: int,
