@@ -18,7 +18,9 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 
 from demurk.graph._exact import Found, drop_self, exact_search
+from demurk.graph._lists import search_lists
 from demurk.utils._optional import import_optional
+from demurk.utils._rows import mapped
 
 _RECALL = 0.95
 _SAMPLE = 500
@@ -58,6 +60,8 @@ def approximate_search(
     n_lists = int(np.sqrt(points.shape[0]))
     if 2 * _PROBES >= n_lists:
         return exact_search(points, queries, n_neighbors), 1.0
+    if mapped(points):
+        return search_lists(faiss, points, queries, n_neighbors, _RECALL, rng)
     # float32 keeps more digits of the differences when the mean is gone.
     mean = points.mean(axis=0, dtype=np.float64)
     base = (points - mean).astype(np.float32)

@@ -19,6 +19,7 @@ from sklearn.utils import gen_batches
 from sklearn.utils.extmath import row_norms
 
 from demurk.utils._compat import _openmp_effective_n_threads
+from demurk.utils._rows import BLOCK_BYTES, mapped
 from demurk.utils._threads import blas_threads
 
 Found = tuple[NDArray[Any], NDArray[Any]]
@@ -53,6 +54,8 @@ def exact_search(points: Any, queries: Any, n_neighbors: int) -> Found:
     indices : ndarray of shape (n_queries, n_neighbors)
         Which points.
     """
+    if mapped(points):
+        return _search_blocks(points, queries, n_neighbors)
     points, queries = _without_offset(points, queries)
     search = _Search(points, queries, n_neighbors)
     n_queries = search.queries.shape[0]
@@ -74,9 +77,40 @@ def exact_search(points: Any, queries: Any, n_neighbors: int) -> Found:
     return distances, indices
 
 
-def drop_self(distances: NDArray[Any], indices: NDArray[Any]) -> Found:
+def _search_blocks(points: Any, queries: Any, n_neighbors: int) -> Found:
+    """The same with no more than two blocks of rows in memory at a time."""
+    own = queries is None
+    targets = points if own else queries
+    n_wanted = n_neighbors + own  # the point itself comes along
+    rows = max(n_wanted, BLOCK_BYTES // (points.itemsize * points.shape[1]))
+    parts = []
+    for batch in gen_batches(targets.shape[0], rows):
+        best = None
+        for block in gen_batches(points.shape[0], rows):
+            near = np.array(points[block])
+            k = min(n_wanted, len(near))
+            distances, indices = exact_search(near, np.array(targets[batch]), k)
+            found = distances, indices + block.start
+            best = found if best is None else nearest_of(best, found, n_wanted)
+        assert best is not None
+        parts.append(drop_self(*best, batch.start) if own else best)
+    distances, indices = (np.concatenate(part) for part in zip(*parts))
+    return distances, indices
+
+
+def nearest_of(first: Found, second: Found, n_neighbors: int) -> Found:
+    """The nearest of two sets of neighbours, rows sorted by (distance, index)."""
+    distances, indices = (np.hstack(pair) for pair in zip(first, second))
+    order = np.lexsort((indices, distances), axis=1)[:, :n_neighbors]
+    return (
+        np.take_along_axis(distances, order, axis=1),
+        np.take_along_axis(indices, order, axis=1),
+    )
+
+
+def drop_self(distances: NDArray[Any], indices: NDArray[Any], first: int = 0) -> Found:
     """Remove each row's own index, or the last entry where it was not found."""
-    own = indices == np.arange(len(indices))[:, None]
+    own = indices == np.arange(first, first + len(indices))[:, None]
     own[~own.any(axis=1), -1] = True
     shape = len(indices), indices.shape[1] - 1
     return distances[~own].reshape(shape), indices[~own].reshape(shape)

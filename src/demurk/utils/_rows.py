@@ -3,12 +3,21 @@
 # Authors: The demurk developers
 # SPDX-License-Identifier: BSD-3-Clause
 
+from mmap import mmap
 from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
-__all__ = ["as_rows", "canonical", "check_magnitudes", "far_origin", "narrow_indices"]
+__all__ = [
+    "BLOCK_BYTES",
+    "as_rows",
+    "canonical",
+    "check_magnitudes",
+    "far_origin",
+    "mapped",
+    "narrow_indices",
+]
 
 # Squares of distances and sums of them over any table must stay below the largest
 # number of the type: 1e70 of 1e308 in double precision, 1e30 of 3e38 in single. Trees
@@ -18,6 +27,8 @@ LARGEST = {8: 1e35, 4: 1e15}
 # How many times its spread a table may lie from zero. At 100 times a penalty on the
 # intercept hides the labels; real tables that have not been scaled lie below 30.
 FAR = 100.0
+# Rows that lie in a file are taken in blocks of this size where they would be copied.
+BLOCK_BYTES = 128 * 2**20
 
 
 def canonical(X: Any) -> Any:
@@ -44,6 +55,15 @@ def narrow_indices(X: Any) -> Any:
         return X
     parts = X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)
     return type(X)(parts, shape=X.shape)
+
+
+def mapped(X: Any) -> bool:
+    """Whether dense rows lie in a file, and are more than one block."""
+    if issparse(X) or X.nbytes <= BLOCK_BYTES:
+        return False
+    while isinstance(X, np.ndarray):
+        X = X.base
+    return isinstance(X, mmap)
 
 
 def check_magnitudes(X: Any, names: Any = None) -> None:
