@@ -82,7 +82,7 @@ def _among_blocks(name, estimator, X):
     """
     estimator._validate_features(_sample(estimator, X), reset=False)
     points, queries = estimator._fit_X, as_array(X)
-    tasks, _ = neighbor_tasks(
+    tasks = neighbor_tasks(
         points, estimator.n_neighbors, queries, estimator.neighbors, estimator.n_jobs
     )
     n_points = points.shape[0]

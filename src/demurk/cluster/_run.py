@@ -68,6 +68,6 @@ def run(function, *args, **kwargs):
         shadow.predict = lambda _: predicted
         return function(shadow, None, **{k: here(v) for k, v in given.items()})
     raise TypeError(
-        f"{type(estimator).__name__}.{name} takes no rows of Dask: bring them here with "
-        "X.compute()."
+        f"{type(estimator).__name__}.{name} takes no rows of Dask: bring them here "
+        "with X.compute()."
     )

@@ -17,8 +17,8 @@ from demurk.utils._optional import import_optional
 
 __all__ = ["neighbor_tasks", "search_blocks"]
 
-# Blocks of points that one task reads, one after the other: a lost worker costs no more,
-# and the answers that wait to be merged stay few.
+# Blocks of points that one task reads, one after the other: a lost worker costs no
+# more, and the answers that wait to be merged stay few.
 GROUP = 8
 # Points that are prepared for the search at a time, beside the two blocks.
 PREPARED = 2**24
@@ -44,16 +44,16 @@ def search_blocks(
     """
     dask = import_optional("dask", "dask")
     points = as_array(X)
-    tasks, k = neighbor_tasks(
-        points, n_neighbors, queries, method, n_jobs, random_state
+    tasks = neighbor_tasks(points, n_neighbors, queries, method, n_jobs, random_state)
+    distances, indices, recalls = zip(*dask.compute(*tasks))
+    graph = _as_csr(
+        np.concatenate(distances),
+        np.concatenate(indices),
+        points.shape[0],
+        points.dtype,
     )
-    parts = dask.compute(*tasks)
-    distances, indices = (np.concatenate([p[i] for p in parts]) for i in range(2))
-    recall = float(
-        np.average([p[2] for p in parts], weights=[len(p[0]) for p in parts])
-    )
-    graph = _as_csr(distances, indices, points.shape[0], points.dtype)
-    return NeighborGraph(graph, recall)
+    recall = np.average(recalls, weights=[len(part) for part in distances])
+    return NeighborGraph(graph, float(recall))
 
 
 def neighbor_tasks(points, n_neighbors, queries, method, n_jobs, random_state=0):
@@ -70,8 +70,6 @@ def neighbor_tasks(points, n_neighbors, queries, method, n_jobs, random_state=0)
     -------
     tasks : list of Delayed
         Each gives distances, indices and the recall.
-    n_neighbors : int
-        Capped at the points there are.
     """
     _check_options(n_neighbors, method)
     own = queries is None
@@ -91,7 +89,7 @@ def neighbor_tasks(points, n_neighbors, queries, method, n_jobs, random_state=0)
             for group in gen_batches(len(near), GROUP)
         ]
         tasks.append(join(found, k, int(first) if own else None))
-    return tasks, k
+    return tasks
 
 
 def _check_options(n_neighbors, method):
@@ -99,7 +97,8 @@ def _check_options(n_neighbors, method):
         raise ValueError(f"n_neighbors must be an integer >= 1, got {n_neighbors!r}.")
     if not isinstance(method, str) or method not in ("exact", "approx"):
         raise ValueError(
-            f"Rows of Dask are searched with method 'exact' or 'approx', not {method!r}."
+            "Neighbours of rows of Dask are found by 'exact' or 'approx', not "
+            f"{method!r}."
         )
 
 
