@@ -30,7 +30,7 @@ def standardized(learner):
     >>> model = standardized("demurk.partial_label.PLkNN")
     >>> X, candidates = [[0.0], [1.0], [2.0]], [[1, 0], [1, 1], [0, 1]]
     >>> model.fit(X, candidates).predict([[2.0]])
-    array([0])
+    array([1])
     """
     module, _, name = learner.rpartition(".")
     return make_pipeline(StandardScaler(), getattr(import_module(module), name)())
