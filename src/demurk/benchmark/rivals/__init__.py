@@ -27,6 +27,7 @@ from demurk.benchmark.rivals._makers import (
     random_forest,
     supervised_umap,
 )
+from demurk.benchmark.rivals._standardized import standardized
 from demurk.benchmark.rivals._tuned import TunedForest
 
 __all__ = [
@@ -46,5 +47,6 @@ __all__ = [
     "logistic_regression",
     "out_of_bag_forest",
     "random_forest",
+    "standardized",
     "supervised_umap",
 ]

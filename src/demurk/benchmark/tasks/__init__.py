@@ -17,6 +17,7 @@ from demurk.benchmark.tasks._completion import completion
 from demurk.benchmark.tasks._data import Split
 from demurk.benchmark.tasks._embedding import embedding
 from demurk.benchmark.tasks._few_labels import few_labels
+from demurk.benchmark.tasks._fixed_choice import partial_multilabel_fixed
 from demurk.benchmark.tasks._nmlsdr import nmlsdr_data, nmlsdr_score
 from demurk.benchmark.tasks._partial_label import (
     PartialLabelData,
@@ -55,6 +56,7 @@ __all__ = [
     "partial_label_data",
     "partial_label_folds",
     "partial_multilabel",
+    "partial_multilabel_fixed",
     "pml_choose",
     "pml_data",
     "pml_score",

@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 
 from demurk.labels import add_extra_labels
 from demurk.partial_multilabel import PARTICLE
-from demurk.partial_multilabel._particle import (
+from demurk.partial_multilabel._particle_parts import (
     credible_labels,
     fit_pair,
     near_votes,
@@ -130,6 +130,16 @@ def test_labels_beat_the_virtual_label(data):
     expected = (votes[:, :4] - votes[:, 4:]) / 4
     assert_allclose(model.decision_function(X), expected, atol=1e-12)
     assert np.all(~model.credible_ | (Y > 0))
+
+
+def test_votes_are_rounded_up_where_asked(data):
+    X, Y = data
+    model = PARTICLE(votes="rounded", random_state=0).fit(X, Y)
+    votes = np.array([[np.ceil(v) for v in row] for row in literal_votes(model, X)])
+    scores = model.decision_function(X)
+    assert_allclose(scores, (votes[:, :4] - votes[:, 4:]) / 4, atol=1e-12)
+    plain = PARTICLE(random_state=0).fit(X, Y).decision_function(X)
+    assert np.any(plain != scores) and np.all(np.abs(plain - scores) < 1 / 4)
 
 
 def test_pairs_learn_from_credible_and_excluded_samples(data):
