@@ -50,6 +50,13 @@ def _cleaned(cells):
 
 def _known_words(cells):
     words = as_words(cells)
+    # Numpy's texts end at the last character that is none of these.
+    damaged = next((row for row, word in enumerate(words) if "\0" in word), None)
+    if damaged is not None:
+        raise ValueError(
+            f"Column {str(cells.name)!r} holds a NUL character in row {damaged} "
+            "(counted from 0): the file is damaged, or no text; remove the character."
+        )
     gone = np.array([word.lower() in MISSING for word in words], dtype=bool)
     return np.where(gone, None, words)
 

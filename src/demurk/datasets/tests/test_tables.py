@@ -287,6 +287,12 @@ def test_what_is_written_is_read(path, data):
     assert toy.feature_names + toy.labels.classes.tolist() == names
 
 
+def test_a_nul_character_is_refused(path):
+    path.write_text("a,label:y\n1.5,0\n-2e3\0,1\n0,1\n", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"Column 'a' holds a NUL .* row 1 .*remove"):
+        _ = read_table(path).features
+
+
 PIECES = ["", *"0129.,-e'\"\n\t_ ;|", "nan", "inf", "\r\n", "é", "\0", "?"]
 
 
