@@ -15,6 +15,7 @@ from demurk.audit import LabelAudit
 from demurk.audit._words import UnknownRateWarning
 from demurk.partial_label import IPAL
 from demurk.review._estimate import tally
+from demurk.review._order import mean_order
 
 __all__ = ["FEWEST_LISTED", "Ranking", "rank_labels"]
 
@@ -43,6 +44,10 @@ class Ranking:
     suggested: np.ndarray | None = None
     chance: np.ndarray | None = None
     unlikely: np.ndarray | None = None
+
+    def beside(self, first):
+        """These findings in an order that heeds those of the first audit as well."""
+        return replace(self, order=mean_order(self.order, first.order))
 
     @cached_property
     def n_listed(self):

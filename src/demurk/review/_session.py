@@ -66,6 +66,7 @@ class Session:
         on_decision=None,
     ):
         self.table, self.store, self.ranking = table, store, ranking
+        self._first_ranking = ranking
         self.reviewer, self.blind = reviewer, blind
         self.labels = labels = table.labels
         self.questions = Questions(labels, table.form.form)
@@ -136,6 +137,8 @@ class Session:
 
     def take_ranking(self, ranking):
         """Go on in another order; the card in view is not the session's to move."""
+        if self.questions.several:
+            ranking = ranking.beside(self._first_ranking)
         # Made now, not while somebody waits for an answer.
         _ = ranking.n_listed, ranking.tally, ranking.digest
         with self._lock:

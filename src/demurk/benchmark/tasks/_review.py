@@ -24,6 +24,7 @@ from demurk.metrics import average_precision
 from demurk.multilabel import MurkyClassifier
 from demurk.out_of_sample import out_of_bag_scores
 from demurk.review._estimate import remaining_errors
+from demurk.review._order import mean_order
 
 __all__ = ["ForestOrder", "RandomOrder", "review"]
 
@@ -181,12 +182,15 @@ class Review:
     def __post_init__(self):
         self.values = self.given.copy()
         self.trusted = np.zeros(self.given.shape, dtype=bool)
-        self.order, self.wrong = None, None
+        self.order, self.first, self.wrong = None, None, None
 
     def take(self, model):
         """Take a new order."""
-        scores = np.where(self.trusted, -np.inf, model.scores_).ravel()
-        self.order = iter(np.argsort(-scores, kind="stable"))
+        order = np.argsort(-model.scores_.ravel(), kind="stable")
+        if self.first is None:
+            self.first = order
+        order = order[~self.trusted.ravel()[order]]
+        self.order = iter(mean_order(order, self.first))
         self.wrong = getattr(model, "wrong_proba_", None)
 
     def decide(self, random_every):
