@@ -112,6 +112,8 @@ METHODS = (
     ),
     Method("PMLfp", "partial_multilabel", "classify", _EXTRAS, "Xie and Huang 2018"),
     Method("PMLlc", "partial_multilabel", "classify", _EXTRAS, "Xie and Huang 2018"),
+    Method("PMLLD", "partial_multilabel", "classify", _EXTRAS, "Xu et al. 2020"),
+    Method("GRADIS", "partial_multilabel", "classify", _EXTRAS, "Chen et al. 2020"),
     Method("PLST", "multilabel", "classify", "trusted", "Tai and Lin 2012"),
     Method("CPLST", "multilabel", "classify", "trusted", "Chen and Lin 2012"),
     Method("REML", "multilabel", "classify", "trusted", "Xu et al. 2016"),
