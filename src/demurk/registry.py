@@ -51,6 +51,7 @@ METHODS = (
     Method("MurkyClassifier", "multilabel", "classify", _NOISY, "demurk"),
     Method("LabelAudit", "audit", "clean", _NOISY, "demurk"),
     Method("NMLSDR", "projection", "reduce", _NOISY, "Mikalsen et al. 2019"),
+    Method("KernelNMLSDR", "projection", "reduce", _NOISY, "demurk"),
     Method("MDDM", "projection", "reduce", "trusted", "Zhang and Zhou 2010"),
     Method("MVMD", "projection", "reduce", "trusted", "Xu et al. 2016"),
     Method("LabelCCA", "projection", "reduce", "trusted", "Sun et al. 2011"),

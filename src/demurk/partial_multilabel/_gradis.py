@@ -49,6 +49,10 @@ class GRADIS(CallbackSupportMixin, PartialMultiLabelClassifier):
     views : int or list of int, default=2
         Number of blocks of equal size into which the features are cut, or the sizes of
         the blocks, in the order of the features; their sum is the number of features.
+    fusion : {"balanced", "sum"}, default="balanced"
+        Whether the weights of a sample's neighbours sum to one in each view before
+        they are added, or are added as they are, as in the paper. Distances grow with
+        the number of features: as they are, the smallest view outvotes the others.
     n_neighbors : int, default=8
         Neighbours of a sample in each view.
     alpha : float, default=0.95
@@ -107,13 +111,14 @@ class GRADIS(CallbackSupportMixin, PartialMultiLabelClassifier):
     Notes
     -----
     In each view, features scaled to unit variance, the k nearest neighbours j of a
-    sample i at distance d have the weights ``exp(-d)``. W is their sum over the views,
-    rows scaled to sum one. With P_0 the candidates, rows scaled likewise, confidences
-    are ``P = (alpha W P + (1 - alpha) P_0) * Y``, rows scaled after each step; then
-    each label is scaled to the mass it has in P_0, and each row to [0, 1] [1]_. The
-    credible samples of a label and the others are clustered by the leading
-    eigenvectors of the symmetric form of their own W, followed by k-means, and the
-    distances to the centres in each view, standardised, are the features of the label.
+    sample i at distance d have the weights ``exp(-d)``, which sum to one for each
+    sample unless `fusion` says otherwise. W is their sum over the views, rows scaled
+    to sum one. With P_0 the candidates, rows scaled likewise, confidences are ``P =
+    (alpha W P + (1 - alpha) P_0) * Y``, rows scaled after each step; then each label
+    is scaled to the mass it has in P_0, and each row to [0, 1] [1]_. The credible
+    samples of a label and the others are clustered by the leading eigenvectors of the
+    symmetric form of their own W, followed by k-means, and the distances to the
+    centres in each view, standardised, are the features of the label.
 
     Differences from the authors' program: it standardises training and test samples
     together, takes the eigenvectors of smallest magnitude, searches ten neighbours for
@@ -145,6 +150,7 @@ class GRADIS(CallbackSupportMixin, PartialMultiLabelClassifier):
 
     _parameter_constraints: dict = {
         "views": [Interval(Integral, 1, None, closed="left"), "array-like"],
+        "fusion": [StrOptions({"balanced", "sum"})],
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         "alpha": [Interval(Real, 0, 1, closed="left")],
         "credibility": [Interval(Real, 0, 1, closed="right")],
@@ -160,6 +166,7 @@ class GRADIS(CallbackSupportMixin, PartialMultiLabelClassifier):
         self,
         views=2,
         *,
+        fusion="balanced",
         n_neighbors=8,
         alpha=0.95,
         credibility=0.1,
@@ -171,6 +178,7 @@ class GRADIS(CallbackSupportMixin, PartialMultiLabelClassifier):
         random_state=None,
     ):
         self.views = views
+        self.fusion = fusion
         self.n_neighbors = n_neighbors
         self.alpha = alpha
         self.credibility = credibility
@@ -221,7 +229,8 @@ class GRADIS(CallbackSupportMixin, PartialMultiLabelClassifier):
 
     def _graph(self, views):
         search = {"method": self.neighbors, "n_jobs": self.n_jobs}
-        return fused_graph(views, self.n_neighbors, **search)
+        balanced = self.fusion == "balanced"
+        return fused_graph(views, self.n_neighbors, balanced, **search)
 
     def _elicit(self, views, candidates):
         self.label_distributions_, self.n_iter_ = disambiguated(

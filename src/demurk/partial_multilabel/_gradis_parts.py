@@ -63,7 +63,7 @@ def split_views(X, slices):
     return [X[:, part] for part in slices]
 
 
-def fused_graph(views, n_neighbors, **search):
+def fused_graph(views, n_neighbors, balanced=True, **search):
     """Weights ``exp(-d)`` of neighbours, summed over views; rows sum to one.
 
     Parameters
@@ -72,6 +72,8 @@ def fused_graph(views, n_neighbors, **search):
         Features of each view.
     n_neighbors : int
         Neighbours of a sample in each view.
+    balanced : bool, default=True
+        Whether the rows of each view are made to sum one before they are added.
     **search : keywords
         How they are found, see `nearest_neighbors`.
 
@@ -85,13 +87,16 @@ def fused_graph(views, n_neighbors, **search):
         return csr_array((1, 1))
     found = [nearest_neighbors(view, n_neighbors, **search) for view in views]
     found = [neighbors.distances for neighbors in found]
+    lengths = [d.data.reshape(n, -1).astype(np.float64) for d in found]
     # The scale of a row falls out when it is made to sum one; so nothing underflows.
-    nearest = np.min([d.data.reshape(n, -1).min(axis=1) for d in found], axis=0)
+    nearest = np.min([d.min(axis=1, keepdims=True) for d in lengths], axis=0)
     total = csr_array((n, n))
-    for d in found:
-        away = d.data.reshape(n, -1) - nearest[:, None]
-        weights = np.exp(-away.astype(np.float64)).ravel()
-        total = total + csr_array((weights, d.indices, d.indptr), shape=(n, n))
+    for d, graph in zip(lengths, found):
+        weights = np.exp((d.min(axis=1, keepdims=True) if balanced else nearest) - d)
+        if balanced:
+            weights /= weights.sum(axis=1, keepdims=True)
+        places = graph.indices, graph.indptr
+        total = total + csr_array((weights.ravel(), *places), shape=(n, n))
     return csr_array(diags_array(1 / total.sum(axis=1)) @ total)
 
 
@@ -186,7 +191,7 @@ def label_model(views, has, graph_of, ratio, seed):
     features = center_distances(views, centers)
     mean, spread = features.mean(axis=0), features.std(axis=0)
     spread = np.where(spread > 1e-12 * (1 + mean), spread, 1)
-    model = LogisticRegression(solver="newton-cholesky")
+    model = LogisticRegression(solver="newton-cholesky", tol=1e-8)
     model.fit((features - mean) / spread, has)
     coef = model.coef_[0] / spread
     return centers, coef, float(model.intercept_[0] - coef @ mean)

@@ -21,7 +21,7 @@ def data(rng):
     return X, Y
 
 
-def literal_graph(X, sizes, k):
+def literal_graph(X, sizes, k, balanced):
     """Sum over the views of exp(-d) for the k nearest, rows scaled to sum one."""
     Z = X / X.std(axis=0)
     n, W, start = len(X), np.zeros((len(X), len(X))), 0
@@ -30,8 +30,10 @@ def literal_graph(X, sizes, k):
         start += size
         for i in range(n):
             order = sorted((np.linalg.norm(view[i] - view[j]), j) for j in range(n))
-            for d, j in [pair for pair in order if pair[1] != i][:k]:
-                W[i, j] += np.exp(-d)
+            near = [pair for pair in order if pair[1] != i][:k]
+            total = sum(np.exp(-d) for d, _ in near) if balanced else 1
+            for d, j in near:
+                W[i, j] += np.exp(-d) / total
     return W / W.sum(axis=1, keepdims=True)
 
 
@@ -53,10 +55,11 @@ def literal_confidences(W, Y, alpha):
     return out
 
 
-def test_confidences_are_the_literal_ones(data):
+@pytest.mark.parametrize("fusion", ["balanced", "sum"])
+def test_confidences_are_the_literal_ones(data, fusion):
     X, Y = data
-    model = GRADIS([2, 3], n_neighbors=4, random_state=0).fit(X, Y)
-    W = literal_graph(X, [2, 3], 4)
+    model = GRADIS([2, 3], fusion=fusion, n_neighbors=4, random_state=0).fit(X, Y)
+    W = literal_graph(X, [2, 3], 4, fusion == "balanced")
     expected = literal_confidences(W, Y.astype(float), 0.95)
     assert_allclose(model.label_distributions_, expected, atol=1e-6)
     best = expected == expected.max(axis=1, keepdims=True)
