@@ -36,6 +36,7 @@ from doc.claim_values import (
     level_sets,
     mean,
     most_iterations,
+    most_lost,
     moves,
     murky_best,
     nmlsdr,
@@ -49,6 +50,7 @@ from doc.claim_values import (
     real,
     slashdot,
     tables,
+    trials_below,
     variants,
 )
 
@@ -125,6 +127,7 @@ NMLSDR = {
         ".2f",
         lambda: nmlsdr("Random forest, true labels", "medical"),
     ),
+    "tables.scene.lost": (".1f", lambda: most_lost("scene")),
     "tables.nmlsdr.birds": (".2f", lambda: nmlsdr("NMLSDR", "birds")),
     "tables.nmlsdr.medical": (".2f", lambda: nmlsdr("NMLSDR", "medical")),
     "tables.murky.AP": ("word", lambda: murky_best("AP")),
@@ -160,6 +163,7 @@ CENDA = {
     "real.fgnet.forest": (".2f", lambda: real("Random forest", "FG-NET")),
     "real.lost.gains": ("word", lambda: gains_on("lost")),
     "real.fgnet.gains": ("word", lambda: gains_on("FG-NET")),
+    "real.lost.plknn.none": (".3f", lambda: real("PL-kNN", "lost")),
     "real.lost.plknn": (".3f", lambda: real("PL-kNN + CENDA", "lost")),
     "real.lost.plknn.all": (
         ".3f",
@@ -268,6 +272,7 @@ MAPS = {
         lambda: mean(*FIGURE4, "MurkyClassifier", "scene", "50 %"),
     ),
     "figure4.ssdrmc": (".2f", lambda: mean(*FIGURE4, "SSDR-MC", "scene", "50 %")),
+    "digits.below": (".0f", lambda: trials_below(0.95)),
     "digits.ssdrmc": (".3f", lambda: digits("SSDR-MC")),
     "digits.paper": (".3f", lambda: digits("SSDR-MC, paper")),
     "digits.no-feedback": (".3f", lambda: digits("SSDR-MC, no feedback")),

@@ -218,6 +218,21 @@ def nmlsdr(method, data_set):
     return mean("nmlsdr-tables", "AP", method, data_set)
 
 
+def most_lost(data_set):
+    """Average precision that CCA and the discriminants lose against MDDM, at most."""
+    fragile = ("CCA", "wMLDAb", "wMLDAc", "wMLDAd", "wMLDAe")
+    found = cells("nmlsdr-tables", "AP", method=fragile, data_set=data_set)
+    return nmlsdr("MDDMp", data_set) - found.min()
+
+
+def trials_below(limit):
+    """Share of the trials on digits in which SSDR-MC stays below."""
+    rows = read_rows("ssdrmc-digits")
+    rows = rows[rows["method"] == "SSDR-MC"]
+    used.add(f"ssdrmc-digits.csv, {len(rows)} rows, micro F1 by seed")
+    return 100 * (rows["micro F1"] < limit).mean()
+
+
 def slashdot(method, setting):
     return mean("cenda-slashdot", "accuracy", method, "slashdot", setting)
 
