@@ -2,10 +2,10 @@
 The first figure of the NMLSDR paper
 ====================================
 
-Four labels seen in three dimensions: by SSMLDR, by NMLSDR, by NMLSDR with samples of two
-labels, and by PCA. The paper shows new directions for half-labelled, noisy data, and says
-that classes lie along axes of their own, better separated and more compact in NMLSDR than
-in SSMLDR, that samples of two labels lie between the axes, and that PCA separates nothing.
+Four labels seen in three dimensions: by SSMLDR, by NMLSDR, by NMLSDR with samples of
+two labels, and by PCA. The paper says that classes lie along axes of their own, better
+separated and more compact in NMLSDR than in SSMLDR, that samples of two labels lie
+between the axes, and that PCA separates nothing.
 """
 
 # Authors: The demurk developers
@@ -14,8 +14,8 @@ in SSMLDR, that samples of two labels lie between the axes, and that PCA separat
 # %%
 # The data
 # --------
-# Half of the rows have no labels, and a tenth of the given labels is wrong. Features are
-# standardised.
+# Half of the rows have no labels, and a tenth of the given labels is wrong. Features
+# are standardised.
 
 import os
 
@@ -97,8 +97,8 @@ figure.legend(handles=handles, loc="outside lower center", ncols=6, frameon=Fals
 plt.show()
 
 # %%
-# What the paper says of samples with two labels can be measured: the angle between their
-# mean and the axes of both labels, that is, the means of the samples that have one.
+# What the paper says of samples with two labels can be measured: the angle between
+# their mean and the axes of both labels, that is, the means of samples with one.
 
 Z = spaces["NMLSDR"]
 for pair in pairs.values():
