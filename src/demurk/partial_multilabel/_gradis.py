@@ -49,9 +49,9 @@ class GRADIS(CallbackSupportMixin, PartialMultiLabelClassifier):
     views : int or list of int, default=2
         Number of blocks of equal size into which the features are cut, or the sizes of
         the blocks, in the order of the features; their sum is the number of features.
-    fusion : {"balanced", "sum"}, default="balanced"
-        Whether the weights of a sample's neighbours sum to one in each view before
-        they are added, or are added as they are, as in the paper. Distances grow with
+    balance : "rows" or None, default="rows"
+        "rows": the weights of a sample's neighbours sum to one in each view before
+        they are added. None adds them as they are, as in the paper. Distances grow with
         the number of features: as they are, the smallest view outvotes the others.
     n_neighbors : int, default=8
         Neighbours of a sample in each view.
@@ -60,7 +60,7 @@ class GRADIS(CallbackSupportMixin, PartialMultiLabelClassifier):
     credibility : float, default=0.1
         A candidate whose confidence, scaled to [0, 1] in its row, reaches this is
         credible.
-    cluster_ratio : float, default=0.1
+    cluster_share : float, default=0.1
         Clusters of the credible samples of a label, and of the others, as a share of
         the smaller group.
     max_iter : int, default=30
@@ -82,13 +82,9 @@ class GRADIS(CallbackSupportMixin, PartialMultiLabelClassifier):
         Credible labels.
     noise_scores_ : csr_array of shape (n_samples, n_labels)
         How suspect each candidate is: one minus its confidence.
-    view_sizes_ : ndarray of shape (n_views,)
-        Number of features of each view.
-    scale_ : ndarray of shape (n_features,)
-        What features are divided by.
-    centers_ : list of n_labels ndarrays of shape (n_clusters, n_features)
-        Centres of the clusters of each label, of scaled features; None for a label
-        that all samples have, or none.
+    prototypes_ : list of n_labels ndarrays of shape (n_clusters, n_features)
+        Centres of the clusters of each label, features divided by their standard
+        deviation; None for a label that all samples have, or none.
     coef_ : list of n_labels ndarrays of shape (n_views * n_clusters,)
         Weights of the distances to the centres, the first view first, or None.
     intercept_ : ndarray of shape (n_labels,)
@@ -112,7 +108,7 @@ class GRADIS(CallbackSupportMixin, PartialMultiLabelClassifier):
     -----
     In each view, features scaled to unit variance, the k nearest neighbours j of a
     sample i at distance d have the weights ``exp(-d)``, which sum to one for each
-    sample unless `fusion` says otherwise. W is their sum over the views, rows scaled
+    sample unless `balance` is None. W is their sum over the views, rows scaled
     to sum one. With P_0 the candidates, rows scaled likewise, confidences are ``P =
     (alpha W P + (1 - alpha) P_0) * Y``, rows scaled after each step; then each label
     is scaled to the mass it has in P_0, and each row to [0, 1] [1]_. The credible
@@ -150,11 +146,11 @@ class GRADIS(CallbackSupportMixin, PartialMultiLabelClassifier):
 
     _parameter_constraints: dict = {
         "views": [Interval(Integral, 1, None, closed="left"), "array-like"],
-        "fusion": [StrOptions({"balanced", "sum"})],
+        "balance": [StrOptions({"rows"}), None],
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         "alpha": [Interval(Real, 0, 1, closed="left")],
         "credibility": [Interval(Real, 0, 1, closed="right")],
-        "cluster_ratio": [Interval(Real, 0, 1, closed="right")],
+        "cluster_share": [Interval(Real, 0, 1, closed="right")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
         "neighbors": [StrOptions({"exact", "approx"})],
@@ -166,11 +162,11 @@ class GRADIS(CallbackSupportMixin, PartialMultiLabelClassifier):
         self,
         views=2,
         *,
-        fusion="balanced",
+        balance="rows",
         n_neighbors=8,
         alpha=0.95,
         credibility=0.1,
-        cluster_ratio=0.1,
+        cluster_share=0.1,
         max_iter=30,
         tol=1e-4,
         neighbors="exact",
@@ -178,11 +174,11 @@ class GRADIS(CallbackSupportMixin, PartialMultiLabelClassifier):
         random_state=None,
     ):
         self.views = views
-        self.fusion = fusion
+        self.balance = balance
         self.n_neighbors = n_neighbors
         self.alpha = alpha
         self.credibility = credibility
-        self.cluster_ratio = cluster_ratio
+        self.cluster_share = cluster_share
         self.max_iter = max_iter
         self.tol = tol
         self.neighbors = neighbors
@@ -212,9 +208,9 @@ class GRADIS(CallbackSupportMixin, PartialMultiLabelClassifier):
         """
         data = self._validate_candidates(X, y, observed)
         slices = view_slices(self.views, data.X.shape[1])
-        self.view_sizes_ = np.array([part.stop - part.start for part in slices])
-        self.scale_ = StandardScaler(with_mean=False).fit(data.X).scale_
-        views = split_views(scaled(data.X, self.scale_), slices)
+        self._view_sizes = np.array([part.stop - part.start for part in slices])
+        self._scale = StandardScaler(with_mean=False).fit(data.X).scale_
+        views = split_views(scaled(data.X, self._scale), slices)
         candidates = data.candidates.toarray() > 0
         with fit_progress(self, 2, X, y) as stage:
             with stage("credible labels"):
@@ -229,7 +225,7 @@ class GRADIS(CallbackSupportMixin, PartialMultiLabelClassifier):
 
     def _graph(self, views):
         search = {"method": self.neighbors, "n_jobs": self.n_jobs}
-        balanced = self.fusion == "balanced"
+        balanced = self.balance == "rows"
         return fused_graph(views, self.n_neighbors, balanced, **search)
 
     def _elicit(self, views, candidates):
@@ -243,21 +239,21 @@ class GRADIS(CallbackSupportMixin, PartialMultiLabelClassifier):
     def _fit_labels(self, views):
         # One seed for all labels, whose order then does not matter.
         seed = check_random_state(self.random_state).randint(MAX_SEED)
-        self.centers_, self.coef_, self.intercept_ = [], [], []
+        self.prototypes_, self.coef_, self.intercept_ = [], [], []
         for has in self.credible_.T:
             centers, coef, intercept = None, None, constant_score(has)
             if intercept is None:
                 centers, coef, intercept = label_model(
-                    views, has, self._graph, self.cluster_ratio, seed
+                    views, has, self._graph, self.cluster_share, seed
                 )
-            self.centers_.append(centers)
+            self.prototypes_.append(centers)
             self.coef_.append(coef)
             self.intercept_.append(intercept)
         self.intercept_ = np.array(self.intercept_)
 
     def _scores(self, X):
-        ends = np.cumsum(self.view_sizes_)
-        slices = [slice(e - n, e) for e, n in zip(ends, self.view_sizes_)]
-        views = split_views(scaled(X, self.scale_), slices)
-        models = zip(self.centers_, self.coef_, self.intercept_)
+        ends = np.cumsum(self._view_sizes)
+        slices = [slice(e - n, e) for e, n in zip(ends, self._view_sizes)]
+        views = split_views(scaled(X, self._scale), slices)
+        models = zip(self.prototypes_, self.coef_, self.intercept_)
         return np.column_stack([label_scores(views, *model) for model in models])

@@ -41,7 +41,7 @@ class PMLLD(CallbackSupportMixin, LinearPartialMultiLabelClassifier):
     ----------
     smoothness : float, default=1.0
         How much near samples are alike in their degrees.
-    correlation : float, default=1.0
+    correlation_weight : float, default=1.0
         How much labels that are candidates together are alike in their degrees.
     reg : float or str, default=10.0
         Penalty of the squared coefficients; a string such as "rel:1e-3" stands for
@@ -95,10 +95,10 @@ class PMLLD(CallbackSupportMixin, LinearPartialMultiLabelClassifier):
     -----
     With Y the candidates, S the normalised weights ``exp(-d^2 / h^2)`` of the graph of
     samples and C the normalised cosines between columns of Y, degrees minimise ``|D -
-    Y|^2 + smoothness tr(D'(I - S)D) + correlation tr(D(I - C)D')``; what is off the
-    candidates is dropped, and rows are scaled to sum one. In the eigenvectors of C
-    this is one sparse system for each, solved by conjugate gradients. All weights are
-    positive, and so are the degrees.
+    Y|^2 + a tr(D'(I - S)D) + b tr(D(I - C)D')``, where a is `smoothness` and b
+    `correlation_weight`; what is off the candidates is dropped, and rows are scaled to
+    sum one. In the eigenvectors of C this is one sparse system for each, solved by
+    conjugate gradients. All weights are positive, and so are the degrees.
 
     The second stage minimises ``sum_i max(|f(x_i) - d_i| - e, 0)^2 + reg |coef|^2``,
     the multi-output regression whose loss ignores errors of length e [2]_. A sample
@@ -136,7 +136,7 @@ class PMLLD(CallbackSupportMixin, LinearPartialMultiLabelClassifier):
 
     _parameter_constraints: dict = {
         "smoothness": [Interval(Real, 0, None, closed="left")],
-        "correlation": [Interval(Real, 0, None, closed="left")],
+        "correlation_weight": [Interval(Real, 0, None, closed="left")],
         "reg": [Interval(Real, 0, None, closed="neither"), str],
         "insensitivity": [Interval(Real, 0, None, closed="left")],
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
@@ -151,7 +151,7 @@ class PMLLD(CallbackSupportMixin, LinearPartialMultiLabelClassifier):
         self,
         smoothness=1.0,
         *,
-        correlation=1.0,
+        correlation_weight=1.0,
         reg=10.0,
         insensitivity=0.1,
         n_neighbors=10,
@@ -162,7 +162,7 @@ class PMLLD(CallbackSupportMixin, LinearPartialMultiLabelClassifier):
         n_jobs=None,
     ):
         self.smoothness = smoothness
-        self.correlation = correlation
+        self.correlation_weight = correlation_weight
         self.reg = reg
         self.insensitivity = insensitivity
         self.n_neighbors = n_neighbors
@@ -211,7 +211,7 @@ class PMLLD(CallbackSupportMixin, LinearPartialMultiLabelClassifier):
             found = nearest_neighbors(X, self.n_neighbors, **search)
             S = normalize_symmetric(affinity(found, weights="heat"))
         values, vectors = eigh(label_cosines(candidates))
-        system = Degrees(S, values, self.smoothness, self.correlation)
+        system = Degrees(S, values, self.smoothness, self.correlation_weight)
         rotated = block_cg(system, candidates @ vectors, diagonal=system.diagonal())[0]
         return row_shares(np.maximum(rotated @ vectors.T, 0) * candidates)
 

@@ -29,16 +29,17 @@ class NystroemReducer(LinearReducer):
         rows = np.arange(n)
         if self.n_landmarks < n:
             rows = np.sort(rng.choice(n, self.n_landmarks, replace=False))
-        self.landmarks_ = X[rows]
+        self._landmarks = X[rows]
         spread = mean_squared_distance(X)
-        self.gamma_ = 1 / spread if spread > 0 else 1.0
-        kernel = gaussian(self.landmarks_, self.landmarks_, self.gamma_)
-        self.landmark_map_ = nystroem_map(kernel)
+        self.bandwidth_ = np.sqrt(spread / 2) if spread > 0 else 1.0
+        self._landmark_map = nystroem_map(self._kernel(self._landmarks))
         super()._learn(self._features(X), y, labels, weights)
 
+    def _kernel(self, X):
+        return gaussian(X, self._landmarks, 1 / (2 * self.bandwidth_**2))
+
     def _features(self, X):
-        kernel = gaussian(X, self.landmarks_, self.gamma_)
-        return (kernel @ self.landmark_map_).astype(X.dtype, copy=False)
+        return (self._kernel(X) @ self._landmark_map).astype(X.dtype, copy=False)
 
     def transform(self, X):
         """Project samples onto the learned directions.
@@ -99,13 +100,9 @@ class KernelNMLSDR(NMLSDR, NystroemReducer):
         Dependence captured by each direction.
     mean_ : ndarray of shape (n_kept,)
         Mean of these features, subtracted by `transform`.
-    landmarks_ : {ndarray, csr_array} of shape (n_landmarks, n_features)
-        Samples at which kernels stand.
-    landmark_map_ : ndarray of shape (n_landmarks, n_kept)
-        Makes features of the kernels, whose products are those of the kernel.
-    gamma_ : float
-        Width of the kernel ``exp(-gamma |x - z|^2)``: one over the mean squared
-        distance between samples.
+    bandwidth_ : float
+        Width of the kernel ``exp(-distance^2 / (2 bandwidth^2))``: its exponent is one
+        at the mean squared distance between samples.
     label_distributions_ : ndarray of shape (n_samples, n_labels)
         Soft labels of the training samples.
     transduction_ : ndarray of shape (n_samples, n_labels) or (n_samples,)

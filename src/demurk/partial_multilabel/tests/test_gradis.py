@@ -55,11 +55,11 @@ def literal_confidences(W, Y, alpha):
     return out
 
 
-@pytest.mark.parametrize("fusion", ["balanced", "sum"])
-def test_confidences_are_the_literal_ones(data, fusion):
+@pytest.mark.parametrize("balance", ["rows", None])
+def test_confidences_are_the_literal_ones(data, balance):
     X, Y = data
-    model = GRADIS([2, 3], fusion=fusion, n_neighbors=4, random_state=0).fit(X, Y)
-    W = literal_graph(X, [2, 3], 4, fusion == "balanced")
+    model = GRADIS([2, 3], balance=balance, n_neighbors=4, random_state=0).fit(X, Y)
+    W = literal_graph(X, [2, 3], 4, balance == "rows")
     expected = literal_confidences(W, Y.astype(float), 0.95)
     assert_allclose(model.label_distributions_, expected, atol=1e-6)
     best = expected == expected.max(axis=1, keepdims=True)
@@ -72,7 +72,7 @@ def test_labels_are_learned_from_distances_to_centers(data):
     model = GRADIS([2, 3], random_state=0).fit(X, Y)
     Z = X / X.std(axis=0)
     for label in range(4):
-        centers = model.centers_[label]
+        centers = model.prototypes_[label]
         has = model.credible_[:, label]
         n_clusters = int(np.ceil(0.1 * min(has.sum(), (~has).sum())))
         assert len(centers) <= 2 * n_clusters

@@ -49,7 +49,7 @@ def test_degrees_are_the_stationary_point(data):
     X, Y = data
     Y = Y.astype(float)
     n, q = Y.shape
-    model = PMLLD(0.7, correlation=0.4, n_neighbors=5).fit(X, Y)
+    model = PMLLD(0.7, correlation_weight=0.4, n_neighbors=5).fit(X, Y)
     S, C = literal_samples(X, 5), literal_labels(Y)
     # The derivative of the objective, for all entries of D at once.
     big = np.eye(n * q) + 0.7 * np.kron(np.eye(n) - S, np.eye(q))
@@ -99,10 +99,10 @@ def test_both_graphs_find_false_candidates(rng):
         found = PMLLD(**params).fit(X, given).noise_scores_.toarray()
         return noise_report(given, Y, found)["AUC"]
 
-    none = PMLLD(0, correlation=0).fit(X, given).label_distributions_
+    none = PMLLD(0, correlation_weight=0).fit(X, given).label_distributions_
     assert_allclose(none, given / given.sum(axis=1, keepdims=True))
-    assert auc(smoothness=1, correlation=0) > 0.95
-    assert auc(smoothness=0, correlation=1) > 0.6
+    assert auc(smoothness=1, correlation_weight=0) > 0.95
+    assert auc(smoothness=0, correlation_weight=1) > 0.6
 
 
 def test_sparse_is_dense(data):
