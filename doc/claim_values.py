@@ -327,6 +327,18 @@ def tables(method, data_set):
     return mean("pml-lcom-tables", "ranking loss", method, data_set, "a=0.5")
 
 
+def pooled(method):
+    """One-sided p-values of a paired t-test over all trials, against each rival."""
+    rows, out = read_rows("ssdrmc-figure4"), []
+    wide = rows.pivot_table("micro F1", ["data_set", "setting", "seed"], "method")
+    for rival in ("RankSVM", "PCA + RankSVM", "ML-GFHF"):
+        pair = wide[[method, rival]].dropna()
+        test = ttest_rel(pair[method], pair[rival], alternative="greater")
+        out.append(test.pvalue)
+        used.add(f"ssdrmc-figure4.csv, {len(pair)} trials, micro F1 by seed")
+    return out
+
+
 def most_iterations(data_sets):
     """Most iterations of the printed SSDR-MC in a trial of figure 3, in the region."""
     rows = read_rows("ssdrmc-figure3")

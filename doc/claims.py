@@ -76,7 +76,7 @@ ALLOWED = {
         r"threshold 0\.9",
         r"weight of 0\b|thresholds of 0\.3 to 0\.5|weight 0\b",
         r"three of ten folds|r = 3|three folds of ten",
-        r"of 18 settings|of 90 cases",
+        r"of 18 settings|of 90 cases|level of 98\.77 %",
     ),
     f"{GUIDE}/bad_labels.rst": (
         r"forest of 300 trees",
@@ -87,7 +87,7 @@ ALLOWED = {
     f"{GUIDE}/partial_multilabel.rst": (
         r"the 174 tags of",
         r"slashdot has 22",
-        r"'s 374",
+        r"'s 374|of 21 settings",
         r"0\.6 q\b",
     ),
     f"{GUIDE}/classifiers.rst": (r"above 2,000\s+samples",),
