@@ -23,9 +23,8 @@ def splits():
     for name in SOURCES:
         if not (claim_values.BENCH / f"{name}.csv").is_file():
             continue
-        for place, rows in claim_values.read_rows(name).groupby(
-            ["data_set", "setting"]
-        ):
+        rows = claim_values.read_rows(name)
+        for place, part in rows.groupby(["data_set", "setting"]):
             for measure in MEASURES:
                 yield place, measure, part.pivot_table(measure, "seed", "method")
 
