@@ -23,6 +23,8 @@ class NystroemReducer(LinearReducer):
     It has the parameters `n_landmarks` and `random_state`.
     """
 
+    _moves_far_rows = True
+
     def _learn(self, X, y, labels, weights=None):
         rng = check_random_state(self.random_state)
         n = X.shape[0]
