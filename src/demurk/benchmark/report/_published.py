@@ -127,6 +127,7 @@ def _cenda_table_7(paper, data_set, setting, method, measure):
 
 
 def _pml_tables(paper, data_set, setting, method, measure):
+    method = method.partition(", as printed")[0]
     if measure == "seconds":
         table = paper["table_5"]
         return table["values"][method][table["data_sets"].index(data_set)]
@@ -135,6 +136,7 @@ def _pml_tables(paper, data_set, setting, method, measure):
 
 
 def _pml_table_6(paper, data_set, setting, method, measure):
+    method = method.partition(", as printed")[0]
     cells = paper["table_6"][data_set][measure]
     return cells["mean"][paper["methods"].index(method)]
 

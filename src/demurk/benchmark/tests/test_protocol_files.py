@@ -133,6 +133,8 @@ def test_printed_numbers_are_found():
     place = "medical", "a=0.5", "PML-LCom"
     assert value("pml-lcom-tables", *place, "ranking loss") == 0.039
     assert value("pml-lcom-tables", *place, "seconds") == 3
+    raw = (*place[:2], "PML-LCom, as printed, raw features")
+    assert value("pml-lcom-tables", *raw, "ranking loss") == 0.039
     place = "YeastCC", "", "PML-LCom"
     assert value("pml-lcom-own", *place, "ranking loss") == 0.198
     assert value("pml-lcom-transductive", *place, "ranking loss") == 0.001
