@@ -7,14 +7,7 @@ import numpy as np
 from scipy.sparse import csr_array, issparse
 from sklearn.svm import SVC, LinearSVC
 
-__all__ = [
-    "credible_labels",
-    "fit_pair",
-    "near_votes",
-    "propagated",
-    "row_shares",
-    "scaled_rows",
-]
+__all__ = ["credible_labels", "fit_pair", "near_votes", "propagated", "scaled_rows"]
 
 # Propagation ends when the confidences move by less than this.
 TOL = 1e-5
