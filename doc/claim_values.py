@@ -218,6 +218,21 @@ def nmlsdr(method, data_set):
     return mean("nmlsdr-tables", "AP", method, data_set)
 
 
+def most_lost(data_set):
+    """Average precision that CCA and the discriminants lose against MDDM, at most."""
+    fragile = ("CCA", "wMLDAb", "wMLDAc", "wMLDAd", "wMLDAe")
+    found = cells("nmlsdr-tables", "AP", method=fragile, data_set=data_set)
+    return nmlsdr("MDDMp", data_set) - found.min()
+
+
+def trials_below(limit):
+    """Share of the trials on digits in which SSDR-MC stays below."""
+    rows = read_rows("ssdrmc-digits")
+    rows = rows[rows["method"] == "SSDR-MC"]
+    used.add(f"ssdrmc-digits.csv, {len(rows)} rows, micro F1 by seed")
+    return 100 * (rows["micro F1"] < limit).mean()
+
+
 def slashdot(method, setting):
     return mean("cenda-slashdot", "accuracy", method, "slashdot", setting)
 
@@ -310,6 +325,18 @@ def forest_variant(which, setting):
 def tables(method, data_set):
     """Ranking loss with the smallest noise."""
     return mean("pml-lcom-tables", "ranking loss", method, data_set, "a=0.5")
+
+
+def pooled(method):
+    """One-sided p-values of a paired t-test over all trials, against each rival."""
+    rows, out = read_rows("ssdrmc-figure4"), []
+    wide = rows.pivot_table("micro F1", ["data_set", "setting", "seed"], "method")
+    for rival in ("RankSVM", "PCA + RankSVM", "ML-GFHF"):
+        pair = wide[[method, rival]].dropna()
+        test = ttest_rel(pair[method], pair[rival], alternative="greater")
+        out.append(test.pvalue)
+        used.add(f"ssdrmc-figure4.csv, {len(pair)} trials, micro F1 by seed")
+    return out
 
 
 def most_iterations(data_sets):

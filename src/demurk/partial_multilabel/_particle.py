@@ -124,9 +124,9 @@ class PARTICLE(CallbackSupportMixin, PartialMultiLabelClassifier):
     and leaves its candidates as they are, and takes the counts of "map" from the test
     labels. Neither is done here. It also calls non-candidates credible where no
     candidate reaches the bound; here the best candidate is taken, as zeros are trusted.
-    Its pairs have libsvm's hinge loss and its votes are rounded up, here with ``loss=
-    "hinge", votes="rounded"``; liblinear's squared hinge, the default, also penalises
-    the intercept.
+    Its pairs have libsvm's hinge loss, ``loss="hinge"`` here, and its votes are rounded
+    up, ``votes="rounded"``; liblinear's squared hinge, the default, also penalises the
+    intercept.
 
     Time O(n^2 D) for the searches, O(n k q) a step of the propagation and q^2 / 2
     classifiers of O(n D) a step; memory O(q^2 D + n q).

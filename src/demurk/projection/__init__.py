@@ -8,6 +8,7 @@ from demurk.projection._cca import LabelCCA, SemiSupervisedCCA
 from demurk.projection._cenda import CENDA
 from demurk.projection._chunks import fit_chunks
 from demurk.projection._delin import DELIN
+from demurk.projection._kernel_nmlsdr import KernelNMLSDR
 from demurk.projection._mddm import MDDM
 from demurk.projection._mlsi import MLSI
 from demurk.projection._msda import MSDA
@@ -28,6 +29,7 @@ __all__ = [
     "NMLSDR",
     "SSMLDR",
     "WMLDA",
+    "KernelNMLSDR",
     "LabelCCA",
     "LinearReducer",
     "SMDRdm",

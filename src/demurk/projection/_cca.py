@@ -60,7 +60,9 @@ class LabelCCA(LinearReducer):
     are projected. Time O(n D^2 + D^3), memory O(D^2); the n x n dual form when D > n,
     conjugate gradients when both are large.
 
-    The ridge of 0.1 follows published code; other code takes 0 or 1. With ``reg=0`` a
+    The ridge of 0.1 follows published code; other code takes 0 or 1. A toolbox in
+    circulation (ML-FE) codes labels as -1 and 1: a ridge on the labels of 0.1 there is
+    one of 0.025 here; that on the features is the same. With ``reg=0`` a
     singular scatter is inverted in the row space of X, and linearly dependent labels
     count once. A missing entry of a label contributes nothing.
 

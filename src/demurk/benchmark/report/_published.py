@@ -101,16 +101,22 @@ def _nmlsdr_tables(paper, data_set, setting, method, measure):
     return cells[paper["methods"].index(method)]
 
 
+def _learner_and_reduction(method):
+    """Both parts of a name; the papers print what their programs computed."""
+    learner, _, reduction = method.partition(" + ")
+    return learner, reduction.partition(", as coded")[0]
+
+
 def _cenda_table_3(paper, data_set, setting, method, measure):
     if measure != "accuracy":
         return None
-    learner, _, reduction = method.partition(" + ")
+    learner, reduction = _learner_and_reduction(method)
     cells = paper["table_3"]["values"][setting][learner][reduction or "none"]
     return cells["mean"][paper["table_3"]["data_sets"].index(data_set)]
 
 
 def _cenda_table_7(paper, data_set, setting, method, measure):
-    learner, _, reduction = method.partition(" + ")
+    learner, reduction = _learner_and_reduction(method)
     cells = paper["table_7"][data_set]
     if measure == "n_components" and reduction:
         return cells[setting]["n_components"]
@@ -121,6 +127,7 @@ def _cenda_table_7(paper, data_set, setting, method, measure):
 
 
 def _pml_tables(paper, data_set, setting, method, measure):
+    method = method.partition(", as printed")[0]
     if measure == "seconds":
         table = paper["table_5"]
         return table["values"][method][table["data_sets"].index(data_set)]
@@ -129,6 +136,7 @@ def _pml_tables(paper, data_set, setting, method, measure):
 
 
 def _pml_table_6(paper, data_set, setting, method, measure):
+    method = method.partition(", as printed")[0]
     cells = paper["table_6"][data_set][measure]
     return cells["mean"][paper["methods"].index(method)]
 

@@ -11,6 +11,7 @@ candidate sets, and none of them knows that labels may be wrong, but for cleanla
 from demurk.benchmark.rivals._audited import audited_candidates
 from demurk.benchmark.rivals._candidates import EveryCandidate, SuspectCandidates
 from demurk.benchmark.rivals._cleanlab import CleanlabAudit
+from demurk.benchmark.rivals._coded_knn import WithoutNearest
 from demurk.benchmark.rivals._estimators import (
     CleanlabFilter,
     LabeledRows,
@@ -38,6 +39,7 @@ __all__ = [
     "SupervisedUMAP",
     "SuspectCandidates",
     "TunedForest",
+    "WithoutNearest",
     "audited_candidates",
     "candidate_forest",
     "candidate_logistic_regression",

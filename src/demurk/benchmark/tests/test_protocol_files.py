@@ -127,10 +127,14 @@ def test_printed_numbers_are_found():
     place = "lost", "0.99, all rows", "IPAL + DELIN"
     assert value("cenda-real", *place, "accuracy") == 0.822
     assert value("cenda-real", *place, "n_components") == 11
+    coded = (*place[:2], "IPAL + DELIN, as coded")
+    assert value("cenda-real", *coded, "accuracy") == 0.822
     assert value("cenda-real", "FG-NET", "0.9", "SURE", "accuracy") == 0.07
     place = "medical", "a=0.5", "PML-LCom"
     assert value("pml-lcom-tables", *place, "ranking loss") == 0.039
     assert value("pml-lcom-tables", *place, "seconds") == 3
+    raw = (*place[:2], "PML-LCom, as printed, raw features")
+    assert value("pml-lcom-tables", *raw, "ranking loss") == 0.039
     place = "YeastCC", "", "PML-LCom"
     assert value("pml-lcom-own", *place, "ranking loss") == 0.198
     assert value("pml-lcom-transductive", *place, "ranking loss") == 0.001
