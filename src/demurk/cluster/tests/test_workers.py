@@ -17,7 +17,7 @@ from demurk.audit import LabelAudit
 from demurk.datasets import make_multilabel_blocks
 from demurk.graph import nearest_neighbors
 from demurk.labels import hide_rows
-from demurk.multilabel import MLkNN
+from demurk.multilabel import MLkNN, MurkyClassifier
 from demurk.projection import NMLSDR
 
 distributed = pytest.importorskip(
@@ -82,19 +82,41 @@ def test_fits_and_predictions_on_workers(client, tmp_path):
     assert_array_equal(MLkNN().fit(kept, Y).posterior_, model.posterior_)
 
 
+@pytest.mark.filterwarnings("ignore::demurk.audit._words.UnknownRateWarning")
 def test_trees_grow_on_workers(client):
-    audit = LabelAudit(n_estimators=10, random_state=0)
+    audit = LabelAudit(n_estimators=4, random_state=0)
     expected = audit.fit(X, Y).scores_
-    done = len(client.run_on_scheduler(finished))
+    assert not trees_grown(client)
     with parallel_config("dask"):
         found = audit.fit(X, Y).scores_
     assert_allclose(found, expected, atol=1e-12)
-    assert len(client.run_on_scheduler(finished)) > done
+    n_grown = trees_grown(client)
+    assert n_grown > 0
+    assert_allclose(audit.fit(da.from_array(X), Y).scores_, expected, atol=1e-12)
+    assert trees_grown(client) > n_grown
 
 
-def finished(dask_scheduler):
-    """Kinds of tasks that were done so far."""
-    return list(dask_scheduler.task_prefixes)
+def test_members_of_a_stack_grow_on_workers(client):
+    model = MurkyClassifier(members="fast", n_estimators=4, random_state=0)
+    expected = model.fit(X, Y).predict_proba(X)
+    before = trees_grown(client)
+    found = model.fit(da.from_array(X), Y).predict_proba(X)
+    assert_allclose(found, expected, atol=1e-12)
+    assert trees_grown(client) > before
+
+
+def trees_grown(client):
+    """Batches of joblib that workers were sent."""
+
+    def count(dask_scheduler):
+        states = dask_scheduler.task_prefixes
+        return sum(
+            sum(state.state_counts.values())
+            for name, state in states.items()
+            if "batch" in name.lower()
+        )
+
+    return client.run_on_scheduler(count)
 
 
 def test_a_worker_killed_in_mid_search_loses_nothing(client, tmp_path):
