@@ -7,7 +7,19 @@ from pathlib import Path
 
 from demurk.utils._optional import import_optional
 
-__all__ = ["read_parquet"]
+__all__ = ["parquet_files", "read_parquet"]
+
+
+def parquet_files(path):
+    """A Parquet file, or those of a folder, in order."""
+    path = Path(path)
+    found = sorted(path.rglob("*.parquet")) if path.is_dir() else [path]
+    if not found or not found[0].is_file():
+        raise FileNotFoundError(
+            f"There is no Parquet file at {path}: name one, or a folder of files that "
+            "end in .parquet."
+        )
+    return found
 
 
 def read_parquet(path, columns=None):
@@ -39,13 +51,8 @@ def read_parquet(path, columns=None):
     """
     import_optional("pyarrow", "tables")
     frames = import_optional("dask.dataframe", "dask")
-    path = Path(path)
-    found = sorted(path.rglob("*.parquet")) if path.is_dir() else [path]
-    if not found or not found[0].is_file():
-        raise FileNotFoundError(
-            f"There is no Parquet file at {path}: name one, or a folder of files that "
-            "end in .parquet."
-        )
     return frames.read_parquet(
-        [str(file) for file in found], columns=columns, split_row_groups=True
+        [str(file) for file in parquet_files(path)],
+        columns=columns,
+        split_row_groups=True,
     )
