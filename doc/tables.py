@@ -253,6 +253,81 @@ def speed():
     return list_table(["benchmark", "what", "value"], rows, title)
 
 
+def out_of_core():
+    """Memory of fits to rows in a file."""
+    document = load("out_of_core.json")
+    lines = [
+        [
+            f"{int(n_rows):,}",
+            f"{sizes['file_mb']:,}",
+            name,
+            f"{found['fit_peak_mb']:,}",
+            f"{found.get('graph_mb_at_most', 0):,}",
+            f"{found['fit_s']:,.0f}",
+        ]
+        for n_rows, sizes in document["rows"].items()
+        for name, found in sizes.items()
+        if name != "file_mb"
+    ]
+    head = ["rows", "file, MB", "fit", "peak, MB", "of it graph, MB", "seconds"]
+    title = (
+        f"Memory that is not the file, {document['features']} features, "
+        f"{document['labels']} labels, one thread of a machine in use by others; a "
+        f"hundredth of the rows is labelled for LabelAudit (``{document['command']}``)"
+    )
+    return list_table(head, lines, title)
+
+
+def cluster():
+    """Equality, a lost worker and memory on a cluster."""
+    document = load("cluster.json")
+    same, killed, memory = (document[k] for k in ("equality", "killed", "memory"))
+    lines = [
+        ["angle between directions, NMLSDR", f"{same['NMLSDR_angle']:.0e}"],
+        ["difference of transform, relative", f"{same['NMLSDR_transform']:.0e}"],
+        *(
+            [f"predictions that differ, {name}", str(same[key])]
+            for key in same
+            if (name := key.removesuffix("_predictions_that_differ")) != key
+        ),
+        [
+            "neighbours that differ, a worker killed in mid-search",
+            str(killed["neighbours_that_differ"]),
+        ],
+        [
+            f"memory of a worker, in blocks of {memory['block_mb']} MB",
+            f"{memory['worker_peak_blocks']}",
+        ],
+    ]
+    title = (
+        f"{document['workers']} processes, {same['rows']:,} rows; memory with "
+        f"{memory['blocks']} blocks (``{document['command']}``)"
+    )
+    return list_table(["what", "value"], lines, title)
+
+
+def cluster_plan():
+    """What rows of 128 features need, on paper."""
+    k, q, width, lists = 10, 20, 128, 16
+    lines = []
+    for n_rows, block in ((10**6, 10**5), (10**7, 10**5), (10**8, 10**6)):
+        n_blocks = n_rows // block
+        approximate = n_rows * n_blocks * lists * block**0.5 * width
+        lines.append(
+            [
+                f"{n_rows:,}",
+                f"{n_rows * width * 4 / 1e9:.1f}",
+                f"{n_blocks} of {block * width * 4 / 1e6:,.0f}",
+                f"{2 * n_rows * k * 12 / 1e9:.1f}",
+                f"{6 * n_rows * q * 8 / 1e9:.1f}",
+                f"{n_rows**2 * width:.0e}",
+                f"{approximate:.0e}",
+            ]
+        )
+    head = ["rows", "features, GB", "blocks, MB", "graph, GB", "labels, GB"]
+    return list_table([*head, "exact", "approximate"], lines, "Plan")
+
+
 def committed_run(name):
     """Protocol of a committed run, cut to what was run, and the rows."""
     rows = read_results(RESULTS / "bench" / f"{name}.csv")
@@ -368,6 +443,9 @@ BENCH = {
 TABLES = {
     "cenda_lost": cenda_lost,
     "speed": speed,
+    "out_of_core": out_of_core,
+    "cluster": cluster,
+    "cluster_plan": cluster_plan,
     "partial_label_lost": partial_label_lost,
     "partial_label_controlled": partial_label_controlled,
     "recipe_a": recipe_a,
