@@ -9,7 +9,7 @@ from demurk import io
 from demurk.cli._console import say
 from demurk.cli._output import table_of
 from demurk.cli._predict import model_predictions, prediction_columns
-from demurk.cluster._parquet import parquet_files
+from demurk.cluster._files import parquet_files
 from demurk.datasets import Table
 from demurk.utils._files import OutputFolder
 from demurk.utils._optional import import_optional

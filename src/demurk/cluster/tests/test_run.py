@@ -9,7 +9,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from demurk.audit import LabelAudit
-from demurk.cluster import read_parquet
+from demurk.cluster import read_npy, read_parquet
+from demurk.cluster._blocks import Blocks, as_array
 from demurk.datasets import make_multilabel_blocks
 from demurk.graph import _approximate, nearest_neighbors
 from demurk.labels import flip_labels, hide_rows
@@ -20,6 +21,7 @@ from demurk.projection import MDDM, MVMD, NMLSDR, SSMLDR, WMLDA, LabelCCA
 from demurk.propagation import MLGFHF, NoisyLabelPropagation
 
 da = pytest.importorskip("dask.array", reason="needs Dask: pip install demurk[dask]")
+cloudpickle = pytest.importorskip("cloudpickle")
 dd = pytest.importorskip("dask.dataframe")
 
 TOY = make_multilabel_blocks(600, random_state=0)
@@ -235,6 +237,28 @@ def test_bad_input_is_told_in_a_sentence():
     empty = da.from_array(np.empty((0, 3)), chunks=(1, -1))
     with pytest.raises(ValueError, match="Found 0 rows in X"):
         MDDM().fit(empty, np.empty((0, 2)))
+
+
+def test_classifiers_of_no_new_rows():
+    model = MLkNN().fit(chunked(X), MURKY)
+    nothing = da.from_array(NEW, chunks=(50, -1))[:0]
+    assert model.predict(nothing).compute().shape == (0, Y.shape[1])
+
+
+def test_rows_of_a_file_are_read_by_those_who_need_them(tmp_path):
+    path = tmp_path / "rows.npy"
+    np.save(path, X.astype(np.float32))
+    rows = read_npy(path, chunk_rows=130)
+    assert rows.chunks[0] == (130, 130, 130, 130, 80)
+    part = Blocks(as_array(rows)).parts[1]
+    assert len(cloudpickle.dumps(part)) < 5000  # a name, and no rows
+    expected = nearest_neighbors(X.astype(np.float32), 5).distances
+    found = nearest_neighbors(rows, 5).distances
+    assert_array_equal(found.indices, expected.indices)
+    assert found.dtype == np.float32
+    np.save(path, X[0])
+    with pytest.raises(ValueError, match="it should have rows and columns"):
+        read_npy(path)
 
 
 def test_no_parquet_file(tmp_path):
