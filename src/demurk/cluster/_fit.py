@@ -13,6 +13,7 @@ from joblib import parallel_config
 
 from demurk.audit import LabelAudit
 from demurk.base import beside_absence
+from demurk.cluster._audit import audit_blocks, is_large
 from demurk.cluster._blocks import Blocks, as_array, is_dask, is_frame, read
 from demurk.labels import check_labels
 from demurk.linalg import Problem, Sums
@@ -58,6 +59,8 @@ def fit(function, estimator, X, y=None, **options):
         Fitted.
     """
     y, options = here(y), {name: here(value) for name, value in options.items()}
+    if isinstance(estimator, LabelAudit) and is_large(X):
+        return audit_blocks(function, estimator, X, y, **options)
     if isinstance(estimator, FORESTS):
         with _forests(estimator):
             return function(estimator, here(X), y, **options)

@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from demurk.audit import LabelAudit
-from demurk.cluster import read_npy, read_parquet
+from demurk.cluster import _audit, _blocks, read_npy, read_parquet
 from demurk.cluster._blocks import Blocks, as_array
 from demurk.datasets import make_multilabel_blocks
 from demurk.graph import _approximate, nearest_neighbors
@@ -208,6 +208,31 @@ def test_forests_take_rows_of_dask():
     expected = LabelAudit(**options).fit(X, MURKY).scores_
     found = LabelAudit(**options).fit(chunked(X), MURKY).scores_
     assert_allclose(found, expected, atol=1e-12)
+
+
+def test_an_audit_of_many_rows_judges_block_by_block(monkeypatch):
+    monkeypatch.setattr(_audit, "WHOLE_ROWS", 1000)
+    toy = make_multilabel_blocks(1500, random_state=0)
+    noisy = flip_labels(toy.target, 0.1, random_state=0)
+    given = noisy.labels.copy()
+    given[700:750] = -1
+    weights = np.ones(1500)
+    weights[:10] = 0
+    options = {"n_estimators": 20, "random_state": 0}
+    read = []
+    monkeypatch.setattr(_audit, "read", lambda part: read.append(part) or rows(part))
+    rows = _blocks.read
+    X = chunked(toy.data, ((500, 0, 400, 600), -1))
+    found = LabelAudit(**options).fit(X, given, sample_weight=weights)
+    assert len(read) == 3
+    whole = LabelAudit(**options).fit(toy.data, given, sample_weight=weights)
+    assert np.isnan(found.scores_[700:750]).all()
+    assert np.isnan(found.scores_[:10]).all()
+    wrong = noisy.changed & ~np.isnan(found.scores_)
+    for audit in (found, whole):
+        assert abs(audit.n_suspects_ / wrong.sum() - 1) < 0.3
+        listed = audit.suspects(100)
+        assert wrong[listed["row"], listed["label"]].mean() > 0.85
 
 
 def test_bad_input_is_told_in_a_sentence():
