@@ -308,7 +308,10 @@ def cluster():
 
 def cluster_plan():
     """What rows of 128 features need, on paper."""
-    k, q, width, lists = 10, 20, 128, 16
+    document = load("cluster.json")
+    run, k, q, width, lists = document["memory"], 10, 20, 128, 16
+    cores = min(document["machine"]["cores"], document["workers"])
+    hourly = 3600 * run["rows"] ** 2 * run["features"] / (run["seconds"] * cores)
     lines = []
     for n_rows, block in ((10**6, 10**5), (10**7, 10**5), (10**8, 10**6)):
         n_blocks = n_rows // block
@@ -320,12 +323,16 @@ def cluster_plan():
                 f"{n_blocks} of {block * width * 4 / 1e6:,.0f}",
                 f"{2 * n_rows * k * 12 / 1e9:.1f}",
                 f"{6 * n_rows * q * 8 / 1e9:.1f}",
-                f"{n_rows**2 * width:.0e}",
-                f"{approximate:.0e}",
+                f"{n_rows**2 * width / hourly:,.1f}",
+                f"{approximate / hourly:,.1f}",
             ]
         )
     head = ["rows", "features, GB", "blocks, MB", "graph, GB", "labels, GB"]
-    return list_table([*head, "exact", "approximate"], lines, "Plan")
+    title = (
+        "Memory, and hours of one core for the search at the rate that was measured "
+        "above, of a machine that others used as well"
+    )
+    return list_table([*head, "exact, h", "approximate, h"], lines, title)
 
 
 def committed_run(name):

@@ -21,7 +21,7 @@ WHOLE_ROWS = 200_000
 
 def is_large(X):
     """Whether X has more rows than should be brought here, in several blocks."""
-    return X.npartitions > 1 and len(X) > WHOLE_ROWS
+    return X.npartitions > 1 and as_array(X).shape[0] > WHOLE_ROWS
 
 
 def audit_blocks(
