@@ -80,7 +80,7 @@ def angle(A, B):
 
 def equality():
     """Largest differences between rows of Dask and rows in memory."""
-    shape = 10, 2000, 50
+    shape = 10, 1000, 50
     rows, y = lazy_rows(*shape), labels(*shape[:2])
     X = np.vstack([block(number, *shape[1:]) for number in range(shape[0])])
     new, found = X[::4], {"rows": len(X), "features": shape[2]}
@@ -102,7 +102,7 @@ def equality():
 
 def killed():
     """A search during which a worker is killed, beside one in memory."""
-    shape = 16, 1500, 50
+    shape = 16, 1000, 50
     X = np.vstack([block(number, *shape[1:]) for number in range(shape[0])])
     expected = nearest_neighbors(X, 10).distances
     with tempfile.TemporaryDirectory() as folder:
@@ -154,7 +154,7 @@ def memory(client):
     """Memory that a search takes of each worker, in blocks."""
     # What is imported and set up once is no part of it.
     nearest_neighbors(lazy_rows(8, 50, 100), 10)
-    shape = 6, 2500, 10_000
+    shape = 6, 1000, 25_000
     size = 4 * shape[1] * shape[2] / 1e6
     client.run(watch)
     start = time.perf_counter()
