@@ -262,14 +262,16 @@ def out_of_core():
             f"{sizes['file_mb']:,}",
             name,
             f"{found['fit_peak_mb']:,}",
-            f"{found.get('graph_mb_at_most', 0):,}",
+            f"{found['search_peak_mb']:,}" if "recall" in found else "",
+            f"{found['graph_mb_at_most']:,}" if "recall" in found else "",
             f"{found['fit_s']:,.0f}",
         ]
         for n_rows, sizes in document["rows"].items()
         for name, found in sizes.items()
         if name != "file_mb"
     ]
-    head = ["rows", "file, MB", "fit", "peak, MB", "of it graph, MB", "seconds"]
+    head = ["rows", "file, MB", "fit", "peak, MB", "peak of the search, MB"]
+    head += ["a graph, MB, at most", "seconds"]
     title = (
         f"Memory that is not the file, {document['features']} features, "
         f"{document['labels']} labels, one thread of a machine in use by others; a "
