@@ -3,7 +3,7 @@
     python benchmarks/out_of_core.py [--rows 500000 2000000]
 
 Writes a file of 200 columns of float32 for each number of rows, fits NMLSDR with
-approximate neighbours, MDDM, and LabelAudit with one row in a hundred labelled, each in
+approximate neighbours, MDDM, and LabelAudit with one row in 200 labelled, each in
 a process of its own, and notes the largest amount of memory that is not the file:
 ``RssAnon`` of Linux, looked at every 20 ms. Results are in
 ``results/out_of_core.json``; the files are deleted.

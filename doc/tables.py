@@ -274,8 +274,8 @@ def out_of_core():
     head += ["a graph, MB, at most", "seconds"]
     title = (
         f"Memory that is not the file, {document['features']} features, "
-        f"{document['labels']} labels, one thread of a machine in use by others; a "
-        f"hundredth of the rows is labelled for LabelAudit (``{document['command']}``)"
+        f"{document['labels']} labels, one thread of a machine in use by others; "
+        f"LabelAudit has one row in 200 labelled (``{document['command']}``)"
     )
     return list_table(head, lines, title)
 
