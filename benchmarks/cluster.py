@@ -35,6 +35,10 @@ ROOT = Path(__file__).resolve().parent.parent
 OUTPUT = ROOT / "results" / "cluster.json"
 N_WORKERS = 4
 N_LABELS = 6
+# Blocks, rows of each, features.
+EQUAL = 10, 1000, 50
+KILLED = 16, 1000, 50
+MEMORY = 6, 1000, 25_000
 
 
 def block(number, n_rows, n_features, folder=None):
@@ -80,7 +84,7 @@ def angle(A, B):
 
 def equality():
     """Largest differences between rows of Dask and rows in memory."""
-    shape = 10, 1000, 50
+    shape = EQUAL
     rows, y = lazy_rows(*shape), labels(*shape[:2])
     X = np.vstack([block(number, *shape[1:]) for number in range(shape[0])])
     new, found = X[::4], {"rows": len(X), "features": shape[2]}
@@ -102,7 +106,7 @@ def equality():
 
 def killed():
     """A search during which a worker is killed, beside one in memory."""
-    shape = 16, 1000, 50
+    shape = KILLED
     X = np.vstack([block(number, *shape[1:]) for number in range(shape[0])])
     expected = nearest_neighbors(X, 10).distances
     with tempfile.TemporaryDirectory() as folder:
@@ -126,35 +130,32 @@ def killed():
     }
 
 
-def watch():
+def watch(dask_worker):
     """Look at the memory of this worker from now on."""
-    import distributed
     import psutil
 
-    worker, process = distributed.get_worker(), psutil.Process()
-    worker.memory_before = worker.memory_peak = process.memory_info().rss
+    process = psutil.Process()
+    dask_worker.memory_before = dask_worker.memory_peak = process.memory_info().rss
 
     def look():
         while True:
-            worker.memory_peak = max(worker.memory_peak, process.memory_info().rss)
+            now = process.memory_info().rss
+            dask_worker.memory_peak = max(dask_worker.memory_peak, now)
             time.sleep(0.01)
 
     Thread(target=look, daemon=True).start()
 
 
-def watched():
+def watched(dask_worker):
     """Megabytes that this worker took in between."""
-    import distributed
-
-    worker = distributed.get_worker()
-    return (worker.memory_peak - worker.memory_before) / 1e6
+    return (dask_worker.memory_peak - dask_worker.memory_before) / 1e6
 
 
 def memory(client):
     """Memory that a search takes of each worker, in blocks."""
     # What is imported and set up once is no part of it.
     nearest_neighbors(lazy_rows(8, 50, 100), 10)
-    shape = 6, 1000, 25_000
+    shape = MEMORY
     size = 4 * shape[1] * shape[2] / 1e6
     client.run(watch)
     start = time.perf_counter()
