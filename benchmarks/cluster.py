@@ -39,6 +39,7 @@ N_LABELS = 6
 EQUAL = 10, 1000, 50
 KILLED = 16, 1000, 50
 MEMORY = 6, 1000, 25_000
+CURVE = [(n_blocks, 5000, 50) for n_blocks in (1, 2, 4, 8)]
 
 
 def block(number, n_rows, n_features, folder=None):
@@ -173,6 +174,21 @@ def memory(client):
     }
 
 
+def curve():
+    """Seconds of NMLSDR by the number of rows, in blocks and in memory."""
+    found = {}
+    for shape in CURVE:
+        y = labels(*shape[:2])
+        X = np.vstack([block(number, *shape[1:]) for number in range(shape[0])])
+        seconds = {}
+        for name, rows in {"dask": lazy_rows(*shape), "memory": X}.items():
+            start = time.perf_counter()
+            NMLSDR(4).fit(rows, y)
+            seconds[name] = round(time.perf_counter() - start, 2)
+        found[str(len(X))] = seconds
+    return found
+
+
 def main():
     """Measure and write."""
     document = {
@@ -187,6 +203,7 @@ def main():
             for name, part in {
                 "memory": lambda: memory(client),
                 "equality": equality,
+                "curve": curve,
                 "killed": killed,
             }.items():
                 document[name] = part()

@@ -301,9 +301,14 @@ def cluster():
             f"{memory['worker_peak_blocks']}",
         ],
     ]
+    lines += [
+        [f"seconds of NMLSDR, {int(n_rows):,} rows", f"{took['dask']:.1f}"]
+        for n_rows, took in document["curve"].items()
+    ]
     title = (
         f"{document['workers']} processes, {same['rows']:,} rows; memory with "
-        f"{memory['blocks']} blocks (``{document['command']}``)"
+        f"{memory['blocks']} blocks; seconds on {document['machine']['cores']} cores "
+        f"that others used as well (``{document['command']}``)"
     )
     return list_table(["what", "value"], lines, title)
 
