@@ -116,6 +116,12 @@ ALLOWED = {
     f"{GUIDE}/reducers.rst": (r"(?:30|10)\s+%\s+of\s+(?:the|their)",),
     f"{GUIDE}/review.rst": (r"(?:last|every) 20\s+decisions|95\s+%\s+interval",),
     f"{GUIDE}/speed.rst": (r"200,000 x 50 samples", r"below 2 GB"),
+    f"{GUIDE}/cluster.rst": (
+        r"more than 200,000 rows",
+        r"rows of 128 features in float32",
+        r"of float32 or float64",
+        r"with 16\s+lists",
+    ),
     "doc/errata.rst": (
         r"Recognition 90, 2019|KDD 2021",
         r"ridge of 0\.1|700 cells|within 0\.02 of the print|within 0\.05",

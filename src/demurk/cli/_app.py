@@ -189,6 +189,13 @@ def predict(
     seed: Annotated[
         int | None, typer.Option(help="Seed of the training; 0 if not given.")
     ] = None,
+    dask: Annotated[
+        str | None,
+        typer.Option(
+            help="Dask scheduler, as tcp://host:8786: predict a folder of Parquet "
+            "files with a model, and write another folder."
+        ),
+    ] = None,
     force: Force = False,
     reading: dict | None = None,
 ) -> None:
@@ -208,6 +215,7 @@ def predict(
             "n_jobs": jobs,
             "seed": seed,
         },
+        dask=dask,
         force=force,
         **reading,
     )

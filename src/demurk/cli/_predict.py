@@ -23,7 +23,12 @@ from demurk.multilabel import MurkyClassifier
 from demurk.registry import get_method
 from demurk.utils._files import OutputFolder, atomic_path, check_outputs
 
-__all__ = ["choose_classifier", "predict_file"]
+__all__ = [
+    "choose_classifier",
+    "model_predictions",
+    "predict_file",
+    "prediction_columns",
+]
 
 CHOICES = {
     "noise": ("symmetric", "extra", "missing", "none"),
@@ -46,7 +51,15 @@ class Training:
 
 
 def predict_file(
-    files, output, *, train=None, model=None, force=False, data_home=None, **reading
+    files,
+    output,
+    *,
+    train=None,
+    model=None,
+    dask=None,
+    force=False,
+    data_home=None,
+    **reading,
 ):
     """Predict the labels of a file and write them as a table.
 
@@ -62,6 +75,8 @@ def predict_file(
         File to learn from. None learns from the labelled samples of the other file.
     model : dict, default=None
         What `choose_classifier` is told.
+    dask : str, default=None
+        Scheduler of a Dask cluster, for a saved model and a folder of Parquet files.
     force : bool, default=False
         Whether existing files may be replaced.
     data_home, **reading
@@ -69,6 +84,11 @@ def predict_file(
     """
     *saved, source = files
     reading["data_home"] = data_home
+    if dask is not None and not saved:
+        raise ValueError(
+            "--dask predicts with a model that is trained already: name it before the "
+            f"samples (demurk predict MODEL {source} --dask {dask})."
+        )
     if not saved:
         _train_and_predict(source, train, Path(output), force, model or {}, reading)
         return
@@ -79,6 +99,11 @@ def predict_file(
             f"{saved[0]} is a trained model: leave it out to train another, or leave "
             "out the options for training."
         )
+    if dask is not None:
+        from demurk.cli._predict_dask import predict_folder
+
+        predict_folder(saved[0], source, output, dask, force=force)
+        return
     _use_model(saved[0], source, Path(output), force, reading)
 
 
@@ -241,13 +266,18 @@ def _use_model(path, source, output, force, reading):
             "`demurk reduce`."
         )
     table = _new_table(source, reading)
+    with atomic_path(output, force=force) as temporary:
+        predicted, proba = model_predictions(model, table)
+        _write(table, model.classes_, predicted, proba, temporary, given=False)
+    say(f"{len(table)} predictions written to {output}")
+
+
+def model_predictions(model, table):
+    """Labels and probabilities of the rows of a table, from a saved pipeline."""
     vectorizer = model[0] if isinstance(model[0], TableFeatures) else None
     rest = model if vectorizer is None else model[1:]
     X = _new_features(table, vectorizer, getattr(rest, "n_features_in_", None))
-    with atomic_path(output, force=force) as temporary:
-        predicted, proba = rest.predict(X), rest.predict_proba(X)
-        _write(table, model.classes_, predicted, proba, temporary, given=False)
-    say(f"{len(table)} predictions written to {output}")
+    return rest.predict(X), rest.predict_proba(X)
 
 
 def _predictions(steps, data):
@@ -272,17 +302,26 @@ def _write(table, classes, predicted, proba, path, given):
     if path.name.lower().endswith(WHOLE) and given:
         _filled(table, classes, predicted, proba).to(path, scores=proba.max(axis=1))
         return
+    columns = prediction_columns(table, classes, predicted, proba)
+    if given:
+        names = [str(name) for name in classes]
+        columns += _given(table, names, predicted.ndim == 1)
+    write_table(table_of(columns), path)
+
+
+def prediction_columns(table, classes, predicted, proba, first=0):
+    """Names and values of the columns we write; rows are counted from the first."""
     names = [str(name) for name in classes]
     taken = {*names, "predicted", "given", "filled"}
-    columns = [(free_name(k, taken), v) for k, v in row_names(table).items()]
+    known = row_names(table)
+    known["row"] = range(first + 1, first + len(table) + 1)
+    columns = [(free_name(k, taken), v) for k, v in known.items()]
     if predicted.ndim == 1:
         columns.append(("predicted", predicted))
     else:
         columns += zip(names, predicted.T)
     columns += zip(beside(names, "probability"), proba.T)
-    if given:
-        columns += _given(table, names, predicted.ndim == 1)
-    write_table(table_of(columns), path)
+    return columns
 
 
 def _given(table, names, single):

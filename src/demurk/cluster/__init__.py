@@ -10,7 +10,7 @@ the caller. Nothing here has to be called: estimators and
 # Authors: The demurk developers
 # SPDX-License-Identifier: BSD-3-Clause
 
-from demurk.cluster._parquet import read_parquet
+from demurk.cluster._files import read_npy, read_parquet
 from demurk.cluster._run import run
 
-__all__ = ["read_parquet", "run"]
+__all__ = ["read_npy", "read_parquet", "run"]

@@ -38,17 +38,15 @@ def as_array(X):
     """
     da = import_optional("dask.array", "dask")
     if is_frame(X):
-        kinds = {np.dtype(kind) for kind in X.dtypes if hasattr(kind, "itemsize")}
-        single = kinds == {np.dtype(np.float32)}
+        single = all(kind == np.float32 for kind in X.dtypes)
         X = X.to_dask_array(lengths=True)
-        dtype = np.float32 if single else np.float64
     elif not isinstance(X, da.Array):
         raise TypeError(
             f"X is a {type(X).__module__}.{type(X).__name__}, which has no rows and "
             "columns; give a dask array or a dask data frame."
         )
     else:
-        dtype = np.float32 if X.dtype == np.float32 else np.float64
+        single = X.dtype == np.float32
     if X.ndim != 2:
         raise ValueError(f"X has {X.ndim} dimensions; it should have rows and columns.")
     if np.isnan(X.shape[1]):
@@ -60,7 +58,7 @@ def as_array(X):
         X = da.Array(X.dask, X.name, X.chunks, meta=X._meta).compute_chunk_sizes()
     if X.numblocks[1] > 1:
         X = X.rechunk({1: -1})
-    return X.astype(dtype)
+    return X.astype(np.float32 if single else np.float64)
 
 
 class Blocks:

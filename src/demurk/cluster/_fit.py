@@ -3,7 +3,7 @@
 # Authors: The demurk developers
 # SPDX-License-Identifier: BSD-3-Clause
 
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import replace
 from functools import partial
@@ -13,6 +13,7 @@ from joblib import parallel_config
 
 from demurk.audit import LabelAudit
 from demurk.base import beside_absence
+from demurk.cluster._audit import audit_blocks, is_large
 from demurk.cluster._blocks import Blocks, as_array, is_dask, is_frame, read
 from demurk.labels import check_labels
 from demurk.linalg import Problem, Sums
@@ -58,8 +59,10 @@ def fit(function, estimator, X, y=None, **options):
         Fitted.
     """
     y, options = here(y), {name: here(value) for name, value in options.items()}
+    if isinstance(estimator, LabelAudit) and is_large(X):
+        return audit_blocks(function, estimator, X, y, **options)
     if isinstance(estimator, FORESTS):
-        with _forests():
+        with _forests(estimator):
             return function(estimator, here(X), y, **options)
     streams = isinstance(estimator, LinearReducer) and (
         estimator._streams or isinstance(estimator, MOMENTS)
@@ -81,15 +84,26 @@ def here(values):
     return values.compute() if is_dask(values) else values
 
 
-def _forests():
+@contextmanager
+def _forests(estimator):
     """Let trees grow on the workers, where there are any."""
     try:
         from distributed import get_client
 
         get_client()
     except (ImportError, ValueError):
-        return nullcontext()
-    return parallel_config("dask")
+        yield
+        return
+    # Members in threads of their own would not know of the workers.
+    hooks = {"_each_member": partial(_each_member, estimator)}
+    with parallel_config("dask"), _replaced(estimator, hooks):
+        yield
+
+
+def _each_member(classifier, function):
+    """Members of a MurkyClassifier, one after the other."""
+    for name, (view, member) in classifier._members.items():
+        yield function(name, view, member)
 
 
 @contextmanager

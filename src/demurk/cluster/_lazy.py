@@ -38,7 +38,7 @@ def lazily(name, estimator, X):
     check_is_fitted(estimator)
     if is_dask(getattr(estimator, "_fit_X", None)):
         return _among_blocks(name, estimator, X)
-    sample = _sample(estimator, X)
+    sample = _sample(X)
     empty = np.asarray(getattr(estimator, name)(sample))[:0]
     if is_frame(X):
         parts, sizes = X.to_delayed(), [np.nan] * X.npartitions
@@ -50,7 +50,7 @@ def lazily(name, estimator, X):
     return _stacked([apply(name, model, part, empty) for part in parts], sizes, empty)
 
 
-def _sample(estimator, X):
+def _sample(X):
     """Rows that look like X, from which the kind of result is seen."""
     if is_frame(X):
         return X._meta_nonempty
@@ -66,7 +66,10 @@ def _apply(name, estimator, rows, empty):
 
 
 def _stacked(tasks, sizes, empty):
+    """One lazy array of what the tasks give."""
     da = import_optional("dask.array", "dask")
+    if not sizes:
+        return da.from_array(empty)
     parts = [
         da.from_delayed(task, shape=(size, *empty.shape[1:]), dtype=empty.dtype)
         for task, size in zip(tasks, sizes)
@@ -80,7 +83,7 @@ def _among_blocks(name, estimator, X):
     The neighbours are found block against block; the rest of the method then sees them
     as a graph that somebody else has found.
     """
-    estimator._validate_features(_sample(estimator, X), reset=False)
+    estimator._validate_features(_sample(X), reset=False)
     points, queries = estimator._fit_X, as_array(X)
     tasks = neighbor_tasks(
         points, estimator.n_neighbors, queries, estimator.neighbors, estimator.n_jobs

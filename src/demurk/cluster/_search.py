@@ -21,7 +21,7 @@ __all__ = ["neighbor_tasks", "search_blocks"]
 # more, and the answers that wait to be merged stay few.
 GROUP = 8
 # Points that are prepared for the search at a time, beside the two blocks.
-PREPARED = 2**24
+PREPARED = 2**23
 
 
 def search_blocks(
