@@ -168,7 +168,9 @@ class SpectralReducer(Reducer):
 def _same_moments(sums):
     """A few rows and targets with the means and the products of all."""
     joint = sums.joint
-    gram = np.block([[joint.scatter, joint.cross], [joint.cross.T, sums.target_scatter]])
+    gram = np.block(
+        [[joint.scatter, joint.cross], [joint.cross.T, sums.target_scatter]]
+    )
     values, vectors = eigh(gram)
     half = np.sqrt(np.maximum(values, 0) / 2)[:, None] * vectors.T
     rows = np.vstack([half, -half])  # their mean is zero

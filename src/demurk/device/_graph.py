@@ -105,9 +105,7 @@ class Weights:
         starts = torch.bincount(rows, minlength=n).cumsum(0)
         starts = torch.cat([starts.new_zeros(1), starts])
         index = torch.int32 if max(n, len(rows)) < 2**31 else torch.int64
-        self.matrix = sparse_tensor(
-            starts.to(index), columns.to(index), values, (n, n)
-        )
+        self.matrix = sparse_tensor(starts.to(index), columns.to(index), values, (n, n))
 
     @property
     def shape(self):
