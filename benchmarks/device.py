@@ -12,6 +12,7 @@ the same with few rows, to see that it works.
 
 import argparse
 import json
+import os
 import platform
 import sys
 import time
@@ -244,6 +245,42 @@ def agreement(n):
     return lines + [compare(m, n, np.float64, cupy.asarray) for m in models]
 
 
+def growth(sizes, d):
+    """Seconds and memory of whole fits as rows grow; the smallest in memory too."""
+    maps = {"n_neighbors": N_NEIGHBORS, "random_state": 0}
+    tools = {
+        "NMLSDR": (NMLSDR(), LABELS),
+        "NoisyLabelPropagation": (NoisyLabelPropagation(), LABELS),
+        "MDDM": (MDDM(), LABELS),
+        "MLkNN": (MLkNN(), LABELS),
+        "SemiSupervisedMLkNN": (SemiSupervisedMLkNN(), LABELS),
+        "LaplacianEigenmaps": (LaplacianEigenmaps(**maps), 4),
+        "SLEML": (SLEML(**maps), 4),
+    }
+    lines = []
+    for n in sizes:
+        X = table("normal", n, d)
+        y = noisy_labels(X, torch.Generator("cuda").manual_seed(1))
+        for name, (model, q) in tools.items():
+            labels = y[:, :q].contiguous()
+            torch.cuda.reset_peak_memory_stats()
+            line = {"estimator": name, "rows": n, "features": d, "labels": q}
+            line["seconds"] = timed(lambda m=model, t=labels: m.fit(X, t), 1)
+            peak = torch.cuda.max_memory_allocated() / 2**30
+            line["peak_gib"] = round(peak, 1)
+            if n == sizes[0]:
+                here = clone(model)
+                if hasattr(here, "n_jobs"):
+                    here.set_params(n_jobs=-1)
+                rows, known = X.cpu().numpy(), labels.cpu().numpy()
+                line["seconds_memory"] = timed(
+                    lambda m=here, r=rows, t=known: m.fit(r, t), 1
+                )
+            lines.append(line)
+            print(json.dumps(line), flush=True)
+    return lines
+
+
 def versions():
     """What the figures were measured with."""
     import triton
@@ -272,6 +309,7 @@ def main():
     document = {
         "command": "python benchmarks/device.py",
         "device": torch.cuda.get_device_name(),
+        "cores": os.cpu_count(),
         "versions": versions(),
         "n_neighbors": N_NEIGHBORS,
         "fit": whole_fit(million, 320, 3),
@@ -286,6 +324,8 @@ def main():
     ):
         document["searches"].append(search(kind, n, d, repeats))
         torch.cuda.empty_cache()
+    sizes = [million // 16, million // 4, million]
+    document["growth"] = growth(sizes, 320)
     document["agreement"] = agreement(20_000 // min(shrink, 5))
     out.write_text(json.dumps(document, indent=1) + "\n")
     print(f"written to {out}")

@@ -45,8 +45,7 @@ def run(function, *args, **kwargs):
 
     Examples
     --------
-    >>> import pytest
-    >>> torch = pytest.importorskip("torch")
+    >>> import torch
     >>> from demurk.projection import MDDM
     >>> X = torch.tensor([[0.0, 1.0], [1.0, 1.0], [2.0, 0.0], [3.0, 0.0]])
     >>> y = torch.tensor([[0, 1], [0, 1], [1, 0], [1, 0]])
@@ -139,8 +138,7 @@ def to_host(estimator):
 
     Examples
     --------
-    >>> import pytest
-    >>> torch = pytest.importorskip("torch")
+    >>> import torch
     >>> from demurk.device import to_host
     >>> from demurk.projection import MDDM
     >>> X, y = torch.eye(4), torch.tensor([[0, 1], [0, 1], [1, 0], [1, 0]])

@@ -4,8 +4,9 @@ The products of all rows are taken in the precision the device is fastest at, an
 each 64 points only a bound below all their distances is kept. The points of the groups
 with the smallest bounds are compared by direct differences. A query is certified when
 no other group can hold a neighbour, given the errors of its products as they are: the
-rows are known, and so is what rounding took from each. The few queries that are not
-certified are compared with all points in single or double precision.
+rows are known, and so is what rounding took from each. Queries that are not certified
+are screened again with twice the digits, and compared with all points in single or
+double precision if that does not certify them either.
 """
 
 # Authors: The demurk developers
@@ -22,9 +23,12 @@ from demurk.utils._optional import import_optional
 __all__ = ["Found", "exact_search"]
 
 GROUP = 64
-# Groups, and candidates among their points, beyond those that would do without errors.
-SPARE_GROUPS = 6
+# Groups, and candidates among their points, beyond those that would do without errors;
+# the second number of groups is that of the screen with twice the digits.
+SPARE_GROUPS = 6, 22
 SPARE_POINTS = 4
+# So few queries are faster compared with all points at once.
+FEW = 1_024
 # Bounds of groups whose smallest one is looked at first.
 TOGETHER = 64
 # Queries of a block: two blocks of 128 for each of 132 multiprocessors.
@@ -86,21 +90,29 @@ def exact_search(points, queries, k, *, watch=unwatched, fused=None):
     """
     if fused is None:
         fused = points.is_cuda and _has_triton()
-    with watch("preparation"):
-        search = _Search(points, queries, k, fused, watch)
-    m = search.queries.n
+    m = len(points if queries is None else queries)
     squares = points.new_empty((m, k), dtype=torch.float64)
     indices = points.new_empty((m, k), dtype=torch.int64)
-    certain = points.new_empty(m, dtype=torch.bool)
-    for start in range(0, m, search.block):
-        rows = slice(start, min(start + search.block, m))
-        at = search.queries.order[rows]
-        squares[at], indices[at], certain[at] = search.rank(rows)
-    again = torch.nonzero(~certain).ravel()
-    if len(again):
+    state = points.new_empty(m, dtype=torch.uint8)
+    with watch("preparation"):
+        search = _Search(points, queries, k, fused, watch)
+    search.fill(squares, indices, state)
+    n_repeated = int((state != CERTAIN).sum())
+    # More digits do not tell equal distances apart.
+    rough = torch.nonzero(state == ROUGH).ravel()
+    if fused and len(rough) >= FEW:
         with watch("second search"):
+            search = _Search(points, queries, k, True, unwatched, rough)
+            search.fill(squares, indices, state)
+    again = torch.nonzero(state != CERTAIN).ravel()
+    if len(again):
+        with watch("last search"):
             squares[again], indices[again] = search_plain(points, queries, again, k)
-    return Found(squares, indices, len(again))
+    return Found(squares, indices, n_repeated)
+
+
+# What a search says of a query: certain, errors may hide a neighbour, equal distances.
+CERTAIN, ROUGH, TIED = range(3)
 
 
 def _has_triton():
@@ -114,26 +126,36 @@ def _has_triton():
 class _Screened:
     """Rows for the products, the shortest first, and what rounding took from them.
 
-    Padding makes whole tiles of them; the rows there are zero.
+    Padding makes whole tiles of them; the rows there are zero. In twice the digits, a
+    row is its rounded self and what that leaves, in three parts: products of queries
+    (high, low, high) and points (high, high, low) leave out the two low parts alone.
     """
 
-    def __init__(self, X, mean, scale, dtype):
+    def __init__(self, X, mean, scale, dtype, parts="h"):
         self.n, d = X.shape
         size = -(-self.n // (GROUP * TOGETHER)) * GROUP * TOGETHER
-        self.rows = X.new_zeros((size, -(-d // GROUP) * GROUP), dtype=dtype)
+        width = -(-d // GROUP) * GROUP
+        self.rows = X.new_zeros((size, len(parts), width), dtype=dtype)
         chunks = torch.arange(self.n, device=X.device).split(_chunk_rows(d))
         lengths = [_centered(X[at], mean, scale).norm(dim=1) for at in chunks]
         # Rows that lie close together then have errors of like size.
         self.order = torch.cat(lengths).argsort(stable=True)
         self.squares = X.new_empty(self.n, dtype=torch.float64)
-        self.lost = torch.empty_like(self.squares)
+        self.lost, self.low = torch.empty((2, self.n)).to(self.squares)
         for at in chunks:
             exact = _centered(X[self.order[at]], mean, scale)
-            short = exact.to(dtype)
-            self.rows[at, :d] = short
             self.squares[at] = (exact * exact).sum(dim=1)
-            self.lost[at] = exact.sub_(short).norm(dim=1)
+            high = exact.to(dtype)
+            rest = exact.sub_(high)
+            low = rest.to(dtype) if "l" in parts else torch.zeros_like(high)
+            for number, part in enumerate(parts):
+                self.rows[at, number, :d] = high if part == "h" else low
+            self.low[at] = low.double().norm(dim=1)
+            self.lost[at] = rest.sub_(low).norm(dim=1)
+        self.rows = self.rows.flatten(1)
         self.length = self.squares.sqrt()
+        # No less than the length of any part of a row.
+        self.size = self.length + self.low + self.lost
 
 
 def _centered(rows, mean, scale):
@@ -160,20 +182,27 @@ def _frame(points, queries):
 class _Search:
     """Points and queries prepared for ranking in blocks of queries."""
 
-    def __init__(self, points, queries, k, fused, watch):
+    def __init__(self, points, queries, k, fused, watch, which=None):
         self.k, self.watch, self.fused = k, watch, fused
-        self.own = queries is None
+        self.own, self.which = queries is None, which
         mean, self.scale = _frame(points, queries)
         dtype = torch.float16 if fused else torch.float32
-        self.points = _Screened(points, mean, self.scale, dtype)
+        often = "h" if which is None else "hhl"
+        self.points = _Screened(points, mean, self.scale, dtype, often)
         self.X = points[self.points.order]
-        if self.own:
+        if self.own and which is None:
             self.queries, self.Q = self.points, self.X
+            self.itself = torch.arange(len(points), device=points.device)
         else:
-            self.queries = _Screened(queries, mean, self.scale, dtype)
+            queries = points if self.own else queries
+            queries = queries if which is None else queries[which]
+            often = "h" if which is None else "hlh"
+            self.queries = _Screened(queries, mean, self.scale, dtype, often)
             self.Q = queries[self.queries.order]
+            self.itself = self._places()
         n_groups = len(self.points.rows) // GROUP
-        self.kept = min(k + self.own + SPARE_GROUPS, n_groups)
+        spare = SPARE_GROUPS[which is not None]
+        self.kept = min(k + self.own + spare, n_groups)
         room = min(BLOCK_BYTES // (4 * n_groups), WORK_BYTES // (GROUP * self.kept))
         self.block = max(128, min(BLOCK, room // 128 * 128))
         width = self.points.rows.shape[1]
@@ -181,8 +210,24 @@ class _Search:
         self.unit = 2.0**-23
         self.sum_unit = (width + 2) * self.unit
 
+    def _places(self):
+        """Where the queries are among the points, -1 if they are others."""
+        if not self.own:
+            return torch.full_like(self.queries.order, -1)
+        place = torch.empty_like(self.points.order)
+        place[self.points.order] = torch.arange(len(place), device=place.device)
+        return place[self.which[self.queries.order]]
+
+    def fill(self, squares, indices, state):
+        """Write the neighbours of all queries, and what is known of each."""
+        for start in range(0, self.queries.n, self.block):
+            rows = slice(start, min(start + self.block, self.queries.n))
+            at = self.queries.order[rows]
+            at = at if self.which is None else self.which[at]
+            squares[at], indices[at], state[at] = self.rank(rows)
+
     def rank(self, rows):
-        """Neighbours of a block of queries, and which of them are certain."""
+        """Neighbours of a block of queries, and what is known of each."""
         with self.watch("products"):
             slack = self._slack(rows)
             bounds = self._bounds(rows, slack)
@@ -206,12 +251,12 @@ class _Search:
 
     def _slack(self, rows):
         """How far the distances to each point may be off, for any query of a block."""
-        squares, lost = self.queries.squares[rows], self.queries.lost[rows]
-        far, rough = float(squares.max().sqrt() + lost.max()), float(lost.max())
+        lost = float(self.queries.lost[rows].max())
+        low = float(self.queries.low[rows].max())
+        size = float(self.queries.size[rows].max())
         points = self.points
-        length = points.length + points.lost
-        slack = far * points.lost + rough * points.length
-        slack += (self.sum_unit + self.unit) * far * length
+        slack = size * points.lost + lost * points.size + low * points.low
+        slack += (self.sum_unit + self.unit) * (size + low) * (points.size + points.low)
         slack = (2 * slack).add_(points.squares, alpha=2 * self.unit)
         return slack.mul_(1 + 1e-6)  # it is rounded too, with the norms
 
@@ -252,9 +297,7 @@ class _Search:
 
     def _squares(self, rows, lower, groups, reach):
         """Squared distances to the points of the groups within reach."""
-        own = torch.full_like(groups[:, 0], -1)
-        if self.own:
-            own = torch.arange(rows.start, rows.stop, device=own.device)
+        own = self.itself[rows]
         out = self.X.new_empty((*groups.shape, GROUP))
         if self.fused:
             from demurk.device._kernels import group_squares
@@ -286,8 +329,9 @@ class _Search:
         # Candidates were chosen by rounded squares.
         rounding = (self.X.shape[1] + 3) * torch.finfo(close.dtype).eps
         worst = close[:, -1].double() * (1 - rounding)
-        certain &= (exact[:, -1] < worst) | ~valid[:, -1]
-        return exact, index, certain
+        apart = (exact[:, -1] < worst) | ~valid[:, -1]
+        state = torch.where(apart, CERTAIN, TIED)
+        return exact, index, torch.where(certain, state, ROUGH).to(torch.uint8)
 
 
 def _smallest(values, m):

@@ -73,27 +73,49 @@ def test_many_neighbors(device, torch, k):
     assert float(graph.connectivity.values().sum()) == k * len(X)
 
 
-def test_bounds_lie_below_all_distances(torch):
-    from demurk.device._search import _Search, unwatched
+@pytest.mark.parametrize("twice", [False, True])
+def test_bounds_lie_below_all_distances(torch, twice):
+    from demurk.device import _search
 
     X = torch.randn(700, 12, generator=torch.Generator().manual_seed(0))
-    search = _Search(X, None, 5, False, unwatched)
-    # In half precision, as a GPU would screen.
-    search.points.rows = search.points.rows.half()
-    exact = (X.double() - X.double().mean(dim=0)) * search.scale
-    exact = exact[search.points.order]
-    short = search.points.rows[: len(X), :12].double()
-    search.points.lost = (exact - short).norm(dim=1)
-    search.points.rows = search.points.rows.float()
+    # In half precision, as a GPU screens, but with products that a CPU has.
+    which = torch.arange(len(X)) if twice else None
+    search = _search._Search(X, None, 5, False, _search.unwatched, which)
+    mean, scale = _search._frame(X, None)
+    parts = ("hhl", "hlh") if twice else ("h", "h")
+    search.points = _search._Screened(X, mean, scale, torch.float16, parts[0])
+    search.queries = _search._Screened(X, mean, scale, torch.float16, parts[1])
+    for screened in (search.points, search.queries):
+        screened.rows = screened.rows.float()
     rows = slice(0, len(X))
-    slack = search._slack(rows)
-    bounds = search._bounds(rows, slack).double()
+    bounds = search._bounds(rows, search._slack(rows)).double()
+    exact = ((X.double() - mean) * scale)[search.points.order]
     true = exact.square().sum(dim=1) - 2 * exact @ exact.T
     pad = torch.full((len(X), bounds.shape[1] * 64 - len(X)), torch.inf)
     smallest = torch.cat([true, pad], dim=1).view(len(X), -1, 64).amin(dim=2)
-    assert (bounds[:, :11] <= smallest[:, :11]).all()
+    gap = (smallest - bounds)[:, :11]
+    assert (gap >= 0).all()
     # And not far below: the errors are those of the rows, not of any rows.
-    assert (smallest - bounds)[:, :11].max() < 0.01 * true.abs().max()
+    assert gap.max() < (1e-4 if twice else 1e-2) * true.abs().max()
+
+
+def test_second_screen(torch):
+    """Queries that are not certified at once are, with twice the digits."""
+    from demurk.device import _search
+
+    data = tables()["clustered"]
+    wanted, which = search_in_memory(data, None, 10)
+    X = torch.tensor(data)
+    rough = torch.randperm(len(X), generator=torch.Generator().manual_seed(0))[:900]
+    search = _search._Search(X, None, 10, False, _search.unwatched, rough)
+    squares = torch.zeros((len(X), 10), dtype=torch.float64)
+    indices = torch.zeros((len(X), 10), dtype=torch.int64)
+    state = torch.full((len(X),), 9, dtype=torch.uint8)
+    search.fill(squares, indices, state)
+    assert (state[rough] == _search.CERTAIN).all()
+    assert (state == 9).sum() == len(X) - len(rough)
+    np.testing.assert_array_equal(indices[rough], which[rough])
+    np.testing.assert_allclose(squares[rough].sqrt(), wanted[rough], rtol=1e-12)
 
 
 def test_second_search_in_double_precision(torch, monkeypatch):
