@@ -100,9 +100,9 @@ def search(kind, n, d, repeats):
     X = table(kind, n, d)
     neighbors(X[:10_000], N_NEIGHBORS)  # kernels are compiled at first use
     torch.cuda.reset_peak_memory_stats()
+    whole = timed(lambda: exact_search(X, None, N_NEIGHBORS), repeats)
     parts = {}
     found = exact_search(X, None, N_NEIGHBORS, watch=lambda name: seconds(parts, name))
-    whole = timed(lambda: exact_search(X, None, N_NEIGHBORS), repeats)
     peak = torch.cuda.max_memory_allocated() / 2**30
     rows = torch.randperm(n, device="cuda")[:CHECKED]
     wanted = brute_force(X, rows, N_NEIGHBORS)
@@ -262,23 +262,25 @@ def growth(sizes, d):
         X = table("normal", n, d)
         y = noisy_labels(X, torch.Generator("cuda").manual_seed(1))
         for name, (model, q) in tools.items():
-            labels = y[:, :q].contiguous()
-            torch.cuda.reset_peak_memory_stats()
             line = {"estimator": name, "rows": n, "features": d, "labels": q}
-            line["seconds"] = timed(lambda m=model, t=labels: m.fit(X, t), 1)
-            peak = torch.cuda.max_memory_allocated() / 2**30
-            line["peak_gib"] = round(peak, 1)
-            if n == sizes[0]:
-                here = clone(model)
-                if hasattr(here, "n_jobs"):
-                    here.set_params(n_jobs=-1)
-                rows, known = X.cpu().numpy(), labels.cpu().numpy()
-                line["seconds_memory"] = timed(
-                    lambda m=here, r=rows, t=known: m.fit(r, t), 1
-                )
+            line |= fit_cost(model, X, y[:, :q].contiguous(), n == sizes[0])
             lines.append(line)
             print(json.dumps(line), flush=True)
     return lines
+
+
+def fit_cost(model, X, y, in_memory):
+    """Seconds and memory of one fit, and its seconds in memory if they are asked for."""
+    model.fit(X[:2_000], y[:2_000])  # kernels are compiled at first use
+    torch.cuda.reset_peak_memory_stats()
+    cost = {"seconds": timed(lambda: model.fit(X, y), 1)}
+    cost["peak_gib"] = round(torch.cuda.max_memory_allocated() / 2**30, 1)
+    if in_memory:
+        here, rows, labels = clone(model), X.cpu().numpy(), y.cpu().numpy()
+        if hasattr(here, "n_jobs"):
+            here.set_params(n_jobs=-1)
+        cost["seconds_memory"] = timed(lambda: here.fit(rows, labels), 1)
+    return cost
 
 
 def versions():

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 from doc.claim_values import CLEAN, DESIGN, TUNED
+from doc.device_tables import device_tables
 
 from demurk.benchmark import (
     load_protocol,
@@ -386,6 +387,8 @@ def write_tables():
     folder.mkdir(exist_ok=True)
     for name, make in TABLES.items():
         (folder / f"{name}.rst").write_text(make(), encoding="utf-8")
+    for name, text in device_tables(load("device.json"), list_table).items():
+        (folder / f"{name}.rst").write_text(text, encoding="utf-8")
     for name, chosen in BENCH.items():
         (folder / f"{name}.rst").write_text(bench(*chosen), encoding="utf-8")
     ssdrmc_figure(folder / "ssdrmc_figure4.svg")
