@@ -270,7 +270,7 @@ def growth(sizes, d):
 
 
 def fit_cost(model, X, y, in_memory):
-    """Seconds and memory of one fit, and its seconds in memory if they are asked for."""
+    """Seconds and memory of one fit, and its seconds in memory if asked for."""
     model.fit(X[:2_000], y[:2_000])  # kernels are compiled at first use
     torch.cuda.reset_peak_memory_stats()
     cost = {"seconds": timed(lambda: model.fit(X, y), 1)}

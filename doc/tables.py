@@ -385,12 +385,11 @@ def write_tables():
     """
     folder = HERE / "_tables"
     folder.mkdir(exist_ok=True)
-    for name, make in TABLES.items():
-        (folder / f"{name}.rst").write_text(make(), encoding="utf-8")
-    for name, text in device_tables(load("device.json"), list_table).items():
+    texts = {name: make() for name, make in TABLES.items()}
+    texts |= {name: bench(*chosen) for name, chosen in BENCH.items()}
+    texts |= device_tables(load("device.json"), list_table)
+    for name, text in texts.items():
         (folder / f"{name}.rst").write_text(text, encoding="utf-8")
-    for name, chosen in BENCH.items():
-        (folder / f"{name}.rst").write_text(bench(*chosen), encoding="utf-8")
     ssdrmc_figure(folder / "ssdrmc_figure4.svg")
     nmlsdr_figure(folder / "nmlsdr_figure2.svg")
     table = reports(HERE / "_reports" / "bench")
