@@ -95,19 +95,21 @@ def brute_force(X, rows, k):
     return torch.cat(found)
 
 
-def search(kind, n, d, repeats):
+def search(kind, n, d, repeats, fused=True):
     """One search: its time, its parts, its certificates, and whether it is right."""
     X = table(kind, n, d)
+    options = {"fused": fused}
     neighbors(X[:10_000], N_NEIGHBORS)  # kernels are compiled at first use
     torch.cuda.reset_peak_memory_stats()
-    whole = timed(lambda: exact_search(X, None, N_NEIGHBORS), repeats)
+    whole = timed(lambda: exact_search(X, None, N_NEIGHBORS, **options), repeats)
     parts = {}
-    found = exact_search(X, None, N_NEIGHBORS, watch=lambda name: seconds(parts, name))
+    options["watch"] = lambda name: seconds(parts, name)
+    found = exact_search(X, None, N_NEIGHBORS, **options)
     peak = torch.cuda.max_memory_allocated() / 2**30
     rows = torch.randperm(n, device="cuda")[:CHECKED]
     wanted = brute_force(X, rows, N_NEIGHBORS)
     line = {
-        "data": kind,
+        "data": kind if fused else f"{kind}, without Triton",
         "rows": n,
         "features": d,
         "seconds": whole,
@@ -326,6 +328,7 @@ def main():
     ):
         document["searches"].append(search(kind, n, d, repeats))
         torch.cuda.empty_cache()
+    document["searches"].append(search("normal", million, 320, 1, fused=False))
     sizes = [million // 16, million // 4, million]
     document["growth"] = growth(sizes, 320)
     document["agreement"] = agreement(20_000 // min(shrink, 5))

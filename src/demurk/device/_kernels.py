@@ -7,6 +7,8 @@ of them only the smallest distance is written.
 # Authors: The demurk developers
 # SPDX-License-Identifier: BSD-3-Clause
 
+from functools import cache
+
 import torch
 import triton
 import triton.language as tl
@@ -16,9 +18,13 @@ __all__ = ["group_minima", "group_squares"]
 # Widths up to which the queries stay on the chip while all points pass by.
 RESIDENT = 128
 # Rows of queries and of points, warps and stages of a program: the fastest of twelve
-# and of four tried on an H200, where they reach 426 and 509 TFLOP/s.
+# and of four tried on an H200. The others are for devices with less shared memory.
 STRIP = {"BM": 128, "BN": 128, "num_warps": 4, "num_stages": 3}
 TILE = {"BM": 128, "BN": 256, "BK": 64, "num_warps": 8, "num_stages": 3}
+SMALL_STRIP = {"BM": 64, "BN": 64, "num_warps": 4, "num_stages": 2}
+SMALL_TILE = {"BM": 64, "BN": 128, "BK": 32, "num_warps": 4, "num_stages": 2}
+# Bytes of shared memory that the former take.
+LARGE = 160_000
 # Tiles of so many blocks of queries are walked together, for the cache.
 TOGETHER = 16
 
@@ -155,21 +161,33 @@ def group_minima(queries, points, norms, out, group):
         Points of a group, a power of two.
     """
     (n_queries, width), n_points = queries.shape, len(points)
+    large = _shared_memory(points.device) >= LARGE
+    strip, tile = (STRIP, TILE) if large else (SMALL_STRIP, SMALL_TILE)
     with torch.cuda.device_of(points):
         if width <= RESIDENT:
-            _strip_minima[(n_queries // STRIP["BM"],)](
+            _strip_minima[(n_queries // strip["BM"],)](
                 *(queries, points, norms, out, n_points, out.shape[1]),
                 *(width, group),
-                **STRIP,
+                **strip,
             )
             return
-        n_tiles = (n_queries // TILE["BM"]) * (n_points // TILE["BN"])
+        n_tiles = (n_queries // tile["BM"]) * (n_points // tile["BN"])
         _tile_minima[(n_tiles,)](
             *(queries, points, norms, out, n_queries, n_points, out.shape[1]),
             *(width, group),
             TOGETHER=TOGETHER,
-            **TILE,
+            **tile,
         )
+
+
+@cache
+def _shared_memory(device):
+    """Bytes that a program may share; none to speak of where none are told."""
+    if device.type != "cuda":
+        return 0
+    index = torch.cuda.current_device() if device.index is None else device.index
+    utils = triton.runtime.driver.active.utils
+    return utils.get_device_properties(index)["max_shared_mem"]
 
 
 def group_squares(queries, points, groups, lower, bound, own, out):

@@ -14,6 +14,7 @@ BLOCK = 64
 # Bytes of products and of differences at a time.
 PRODUCT_BYTES = 2**31
 PAIR_BYTES = 2**28
+PART_ROWS = 2**16
 # Candidates of a query on average from which on double precision pays.
 MANY = 256
 
@@ -111,7 +112,8 @@ class _Filter:
     def __init__(self, points, dtype):
         self.dtype = dtype
         self.origin = points.mean(dim=0, dtype=torch.float64)
-        largest = (points.double() - self.origin).abs().max().item() or 1.0
+        ends = torch.stack([points.amin(dim=0), points.amax(dim=0)]).double()
+        largest = (ends - self.origin).abs().max().item() or 1.0
         # A power of two takes no digits, and keeps squares from running out of range.
         self.scale = 2.0 ** -torch.frexp(torch.tensor(largest)).exponent.item()
         self.points, squares, self.lost, self.length = self._moved(points)
@@ -119,11 +121,16 @@ class _Filter:
         self.unit = 4 * (points.shape[1] + 4) * torch.finfo(dtype).eps
 
     def _moved(self, X):
-        exact = (X.to(torch.float64) - self.origin) * self.scale
-        rows = exact.to(self.dtype)
-        squares = exact.square().sum(dim=1)
-        lost = (exact - rows).norm(dim=1).max()
-        return rows, squares, lost, squares.max().sqrt()
+        """Rows, their squares, and the most that rounding took from one."""
+        rows, squares = torch.empty_like(X, dtype=self.dtype), []
+        lost = []
+        for at, part in zip(rows.split(PART_ROWS), X.split(PART_ROWS)):
+            exact = (part.to(torch.float64) - self.origin) * self.scale
+            at.copy_(exact)
+            squares.append(exact.square().sum(dim=1))
+            lost.append((exact - at).norm(dim=1).max())
+        squares = torch.cat(squares)
+        return rows, squares, torch.stack(lost).max(), squares.max().sqrt()
 
     def candidates(self, queries, k):
         """Pairs of a query and a point that may be among its k nearest."""

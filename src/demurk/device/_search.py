@@ -12,8 +12,10 @@ double precision if that does not certify them either.
 # Authors: The demurk developers
 # SPDX-License-Identifier: BSD-3-Clause
 
+import warnings
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import cache
 
 import torch
 
@@ -26,7 +28,7 @@ GROUP = 64
 # Groups, and candidates among their points, beyond those that would do without errors;
 # the second number of groups is that of the screen with twice the digits.
 SPARE_GROUPS = 6, 22
-SPARE_POINTS = 4
+SPARE_POINTS = 8
 # So few queries are faster compared with all points at once.
 FEW = 1_024
 # Bounds of groups whose smallest one is looked at first.
@@ -89,7 +91,7 @@ def exact_search(points, queries, k, *, watch=unwatched, fused=None):
     Time O(m n d). Memory O(n d + m k), and 8 GiB at most for a block of queries.
     """
     if fused is None:
-        fused = points.is_cuda and _has_triton()
+        fused = points.is_cuda and _kernels_work(points.device)
     m = len(points if queries is None else queries)
     squares = points.new_empty((m, k), dtype=torch.float64)
     indices = points.new_empty((m, k), dtype=torch.int64)
@@ -115,12 +117,35 @@ def exact_search(points, queries, k, *, watch=unwatched, fused=None):
 CERTAIN, ROUGH, TIED = range(3)
 
 
-def _has_triton():
+@cache
+def _kernels_work(device):
+    """Whether Triton is there and compiles for the device, which takes a compiler."""
     try:
         import_optional("triton", "gpu")
     except ImportError:
         return False
+    try:
+        from demurk.device._kernels import group_minima
+
+        rows = torch.zeros((256, GROUP), dtype=torch.float16, device=device)
+        norms = torch.zeros(256, device=device)
+        group_minima(rows, rows, norms, torch.empty((256, 4), device=device), GROUP)
+    except Exception as error:
+        warnings.warn(
+            "Triton could not compile the kernel of the neighbour search, which is "
+            f"exact but some ten times slower without it: {error}",
+            UserWarning,
+            stacklevel=2,
+        )
+        return False
     return True
+
+
+def _room(device):
+    """Bytes that the bounds of a block of queries may take."""
+    if device.type != "cuda":
+        return BLOCK_BYTES // 32
+    return min(BLOCK_BYTES, torch.cuda.mem_get_info(device)[0] // 4)
 
 
 class _Screened:
@@ -203,7 +228,10 @@ class _Search:
         n_groups = len(self.points.rows) // GROUP
         spare = SPARE_GROUPS[which is not None]
         self.kept = min(k + self.own + spare, n_groups)
-        room = min(BLOCK_BYTES // (4 * n_groups), WORK_BYTES // (GROUP * self.kept))
+        # Without the kernels, all products are held before their minima are taken.
+        held = 4 * n_groups * (1 if fused else GROUP)
+        room = _room(points.device) // held
+        room = min(room, WORK_BYTES // (GROUP * self.kept))
         self.block = max(128, min(BLOCK, room // 128 * 128))
         width = self.points.rows.shape[1]
         # Sums of `width` products in single precision, whatever their order.
@@ -313,14 +341,27 @@ class _Search:
         out[~left_out] = pair_squares(self.Q[rows], self.X, query, near, out.dtype)
         return out
 
+    def _exact(self, rows, at):
+        """Squared distances to some points in float64."""
+        if self.fused:
+            from demurk.device._kernels import group_squares
+
+            out = at.new_empty((*at.shape, 1), dtype=torch.float64)
+            low = torch.zeros_like(at, dtype=torch.float32)
+            nobody = torch.full_like(at[:, 0], -1)
+            bound = low[:, 0].contiguous()
+            group_squares(self.Q[rows], self.X, at, low, bound, nobody, out)
+            return out[:, :, 0]
+        query = torch.arange(len(at), device=at.device)[:, None].expand_as(at)
+        pairs = query.reshape(-1), at.reshape(-1)
+        return pair_squares(self.Q[rows], self.X, *pairs).view(at.shape)
+
     def _ranked(self, rows, close, at, cut):
         """Order candidates by exact distances, and see what may have been missed."""
-        n, m = at.shape
         valid = torch.isfinite(close)
-        query = torch.arange(n, device=at.device)[:, None].expand(n, m)
-        exact = close.new_full((n, m), torch.inf, dtype=torch.float64)
-        exact[valid] = pair_squares(self.Q[rows], self.X, query[valid], at[valid])
-        index = self.points.order[at.clamp_(max=self.points.n - 1)]
+        at.clamp_(max=self.points.n - 1)
+        exact = self._exact(rows, at).masked_fill_(~valid, torch.inf)
+        index = self.points.order[at]
         index, order = index.sort(dim=1)
         exact, again = exact.gather(1, order).sort(dim=1, stable=True)
         exact, index = exact[:, : self.k], index.gather(1, again)[:, : self.k]

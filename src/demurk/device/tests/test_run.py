@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
 
 from demurk.device import to_host
 from demurk.graph import nearest_neighbors
-from demurk.multilabel import MLkNN, RankSVM
+from demurk.multilabel import MLkNN, RankSVM, SemiSupervisedMLkNN
 from demurk.projection import CENDA, MDDM, NMLSDR
 from demurk.propagation import NoisyLabelPropagation
 
@@ -51,6 +53,15 @@ def test_to_host(on_device, torch, data):
     assert to_host(model) is model
     assert not any(isinstance(value, torch.Tensor) for value in vars(model).values())
     np.testing.assert_array_equal(model.predict(X), wanted)
+
+
+def test_pipelines(on_device, torch, data):
+    X, y = data
+    model = make_pipeline(NMLSDR(2), SemiSupervisedMLkNN(3))
+    wanted = clone(model).fit(X, y).predict(X)
+    predicted = model.fit(torch.tensor(X), torch.tensor(y)).predict(torch.tensor(X))
+    assert isinstance(predicted, torch.Tensor)
+    np.testing.assert_array_equal(predicted, wanted)
 
 
 def test_refused(on_device, torch, data):

@@ -56,6 +56,33 @@ def test_every_row_is_certified_or_searched_again(device, torch):
     assert repeated(data["duplicated"]) == len(data["duplicated"])
 
 
+@pytest.mark.parametrize("width", [40, 200])
+def test_other_kernels_and_none(torch, monkeypatch, width):
+    """Devices with little shared memory, and without Triton."""
+    if not torch.cuda.is_available():
+        pytest.skip("there is no CUDA device")
+    from demurk.device import _kernels, _search
+
+    X = np.random.default_rng(0).normal(size=(3000, width)).astype(np.float32)
+    _, which = search_in_memory(X, None, 10)
+    rows = torch.tensor(X, device="cuda")
+    plain = _search.exact_search(rows, None, 10, fused=False)
+    monkeypatch.setattr(_kernels, "LARGE", 1e9)
+    small = _search.exact_search(rows, None, 10, fused=True)
+    for found in (plain, small):
+        np.testing.assert_array_equal(found.indices.cpu(), which)
+        assert not found.n_repeated
+
+
+def test_no_compiler(torch, monkeypatch):
+    from demurk.device import _search
+
+    pytest.importorskip("triton", reason="the extra gpu (triton) is not installed")
+    monkeypatch.setattr(torch, "zeros", lambda *a, **k: 1 / 0)
+    with pytest.warns(UserWarning, match="slower without it: division by zero"):
+        assert not _search._kernels_work.__wrapped__(torch.device("cpu"))
+
+
 @pytest.mark.parametrize("k", [1, 64, 300])
 def test_many_neighbors(device, torch, k):
     X = np.random.default_rng(1).normal(size=(1000, 7))
