@@ -4,6 +4,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 from contextlib import contextmanager
+from math import frexp
 
 import torch
 
@@ -115,7 +116,7 @@ class _Filter:
         ends = torch.stack([points.amin(dim=0), points.amax(dim=0)]).double()
         largest = (ends - self.origin).abs().max().item() or 1.0
         # A power of two takes no digits, and keeps squares from running out of range.
-        self.scale = 2.0 ** -torch.frexp(torch.tensor(largest)).exponent.item()
+        self.scale = 2.0 ** -frexp(largest)[1]
         self.points, squares, self.lost, self.length = self._moved(points)
         self.norms = squares.to(dtype)
         self.unit = 4 * (points.shape[1] + 4) * torch.finfo(dtype).eps

@@ -16,6 +16,7 @@ import warnings
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cache
+from math import frexp
 
 import torch
 
@@ -200,8 +201,7 @@ def _frame(points, queries):
         gap = torch.maximum(high - mean, mean - low).max()
         largest = max(largest, float(gap))
     # Half precision ends at 65,504 and loses digits below 2^-14.
-    scale = 2.0 ** (13 - torch.frexp(torch.tensor(largest)).exponent.item())
-    return mean, scale if largest > 0 else 1.0
+    return mean, 2.0 ** (13 - frexp(largest)[1])
 
 
 class _Search:
