@@ -1,6 +1,7 @@
 """Fixtures shared by all tests."""
 
 import os
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,14 @@ from hypothesis import settings
 # How long an example takes says nothing on a busy machine.
 settings.register_profile("demurk", deadline=None)
 settings.load_profile("demurk")
+
+
+# The search for doctests would import them.
+collect_ignore_glob = [
+    f"src/demurk/device/{files}"
+    for package, files in (("torch", "_*.py"), ("triton", "_kernels.py"))
+    if find_spec(package) is None
+]
 
 
 @pytest.fixture

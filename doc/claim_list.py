@@ -42,6 +42,7 @@ from doc.claim_values import (
     nmlsdr,
     noise_auc,
     off_print,
+    on_device,
     options,
     parameter_moves,
     pml_ahead,
@@ -312,5 +313,12 @@ for _name in ("yeast", "scene", "digits"):
         )
 del MAPS["figure3.digits.max"]  # the same as the smallest, on the page
 
+DEVICE = {
+    "device.search": (".1f", lambda: on_device("search")),
+    "device.products": (".0f", lambda: on_device("products")),
+    "device.rate": (".0f", lambda: on_device("rate")),
+    "device.fit": (".1f", lambda: on_device("fit")),
+}
+
 # Name to form and function; the form "word" writes a small number out.
-CLAIMS = FEW | AUDIT | NMLSDR | CENDA | PML | MAPS
+CLAIMS = FEW | AUDIT | NMLSDR | CENDA | PML | MAPS | DEVICE

@@ -3,6 +3,7 @@
 # Authors: The demurk developers
 # SPDX-License-Identifier: BSD-3-Clause
 
+import json
 from functools import cache
 from pathlib import Path
 
@@ -346,3 +347,17 @@ def most_iterations(data_sets):
     rows = rows[rows["data_set"].isin(data_sets) & rows["setting"].isin(REGION)]
     used.add(f"ssdrmc-figure3.csv, {len(rows)} rows, iterations")
     return int(rows["iterations"].max())
+
+
+def on_device(what):
+    """Figures of the first search, or of the fit, on a GPU."""
+    document = json.loads((BENCH.parent / "device.json").read_text(encoding="utf-8"))
+    used.add(f"device.json, {what}")
+    line = document["searches"][0]
+    products = line["parts"]["products"]
+    return {
+        "search": line["seconds"],
+        "products": 100 * products / sum(line["parts"].values()),
+        "rate": 2 * line["rows"] ** 2 * line["features"] / products / 1e12,
+        "fit": document["fit"]["seconds"],
+    }[what]

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 from doc import pml_outcomes
 from doc.claim_values import CLEAN, DESIGN, TUNED
+from doc.device_tables import device_tables
 
 from demurk.benchmark import (
     load_protocol,
@@ -478,10 +479,11 @@ def write_tables():
     """
     folder = HERE / "_tables"
     folder.mkdir(exist_ok=True)
-    for name, make in TABLES.items():
-        (folder / f"{name}.rst").write_text(make(), encoding="utf-8")
-    for name, chosen in BENCH.items():
-        (folder / f"{name}.rst").write_text(bench(*chosen), encoding="utf-8")
+    texts = {name: make() for name, make in TABLES.items()}
+    texts |= {name: bench(*chosen) for name, chosen in BENCH.items()}
+    texts |= device_tables(load("device.json"), list_table)
+    for name, text in texts.items():
+        (folder / f"{name}.rst").write_text(text, encoding="utf-8")
     ssdrmc_figure(folder / "ssdrmc_figure4.svg")
     nmlsdr_figure(folder / "nmlsdr_figure2.svg")
     table = reports(HERE / "_reports" / "bench")
