@@ -5,12 +5,29 @@
 
 from numbers import Integral, Real
 
+import numpy as np
+from sklearn.utils import check_random_state
+
+from demurk.annotators._annotations import Annotations
+from demurk.annotators._features import FeaturePrior, forest_beliefs
+from demurk.annotators._model import (
+    Fit,
+    FrequencyPrior,
+    expectation_maximization,
+    people_model,
+)
+from demurk.annotators._quality import quality_frames
 from demurk.base import DemurkEstimator
 from demurk.utils._compat import Interval, StrOptions, _fit_context
 
 __all__ = ["Consensus"]
 
 METHODS = ("features", "dawid-skene", "majority")
+# Forests grown one after the other, each on what is believed after the last.
+N_FORESTS = 2
+# People err where the features are ambiguous, all of them and the forest too; were their
+# errors independent, this would be one.
+INDEPENDENCE = 0.6
 
 
 class Consensus(DemurkEstimator):
@@ -109,4 +126,90 @@ class Consensus(DemurkEstimator):
         self : Consensus
             The fitted object.
         """
-        raise NotImplementedError
+        X = self._validate(X, y)
+        rng = check_random_state(self.random_state)
+        people = people_model(y, self.smoothing)
+        if self.method == "majority":
+            start = people.start()
+            fit = Fit(None, start, 0)
+            believed = start
+        elif self.method == "dawid-skene":
+            fit = self._settled(people, FrequencyPrior(people), people.start())
+            believed = fit.beliefs
+        else:
+            fit = self._with_features(X, people, rng)
+            believed = people.beliefs(INDEPENDENCE * fit.logs)
+        self._set_results(y, people, fit, believed, rng)
+        return self
+
+    def _validate(self, X, y):
+        if not isinstance(y, Annotations):
+            raise ValueError(
+                f"y is of type {type(y).__name__}; give Annotations, which "
+                "Annotations.from_wide, from_long and from_array make."
+            )
+        if len(y.codes) == 0:
+            raise ValueError(
+                "Nobody answered anything: every cell is blank or -1; give at least "
+                "one answer."
+            )
+        if self.method != "features":
+            return None
+        if X is None:
+            raise ValueError(
+                "X is None with method='features'; give features, or choose "
+                "method='dawid-skene'."
+            )
+        X = self._validate_features(X)
+        if X.shape[0] != y.n_rows:
+            raise ValueError(
+                f"X has {X.shape[0]} rows, but people were asked about {y.n_rows}; "
+                "give one row of features for each."
+            )
+        return X
+
+    def _settled(self, people, prior, start):
+        return expectation_maximization(people, prior, start, self.max_iter, self.tol)
+
+    def _with_features(self, X, people, rng):
+        """People first; then twice a forest on the beliefs, and people with it."""
+        votes = people.start()
+        beliefs, n_iter = votes, 0
+        for turn in range(N_FORESTS):
+            forest = forest_beliefs(X, beliefs, self.n_estimators, self.n_jobs, rng)
+            # Votes alone would make everybody right who is alone with a row.
+            start = (votes + forest) / 2 if turn == 0 else beliefs
+            fit = self._settled(people, FeaturePrior(people, forest), start)
+            beliefs, n_iter = fit.beliefs, n_iter + fit.n_iter
+        return Fit(fit.logs, fit.beliefs, n_iter)
+
+    def _set_results(self, said, people, fit, believed, rng):
+        """Attributes from beliefs."""
+        self.classes_, self.n_iter_ = said.classes, fit.n_iter
+        self.label_distributions_ = believed
+        known = people.known | (self.method == "features")
+        if said.single:
+            best = believed.argmax(axis=1)
+            self.labels_ = _with_gaps(said.classes[best], known)
+            wrong = 1 - believed[np.arange(len(best)), best]
+        else:
+            hard = (believed >= 0.5).astype(np.int8)
+            self.labels_ = np.where(known, hard, np.int8(-1))
+            wrong = np.minimum(believed, 1 - believed)
+        self.wrong_proba_ = np.where(known, wrong, np.nan)
+        concentration = people.concentration(fit.beliefs)
+        self.confusion_ = concentration / concentration.sum(axis=-1, keepdims=True)
+        self.quality_, self.label_quality_ = quality_frames(
+            said, concentration, people.shares(fit.beliefs), rng
+        )
+
+
+def _with_gaps(classes, known):
+    """Classes, -1 or None where nothing is known."""
+    if known.all():
+        return classes
+    if classes.dtype.kind in "iuf":
+        return np.where(known, classes, -1)
+    found = classes.astype(object)
+    found[~known] = None
+    return found
