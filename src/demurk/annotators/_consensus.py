@@ -25,8 +25,8 @@ __all__ = ["Consensus"]
 METHODS = ("features", "dawid-skene", "majority")
 # Forests grown one after the other, each on what is believed after the last.
 N_FORESTS = 2
-# People err where the features are ambiguous, all of them and the forest too; were their
-# errors independent, this would be one.
+# People err where the features are ambiguous, all of them and the forest too; were
+# their errors independent, this would be one.
 INDEPENDENCE = 0.6
 
 
@@ -40,7 +40,7 @@ class Consensus(DemurkEstimator):
     method : {"features", "dawid-skene", "majority"}, default="features"
         What is believed: people of different quality and a forest that learns from
         their answers; people of different quality alone; everybody alike.
-    smoothing : float, default=4.0
+    smoothing : float, default=6.0
         How many answers a person's habits in general count for, where his answers to
         one class or label say something else.
     n_estimators : int, default=300
@@ -95,7 +95,7 @@ class Consensus(DemurkEstimator):
         self,
         method="features",
         *,
-        smoothing=4.0,
+        smoothing=6.0,
         n_estimators=300,
         max_iter=100,
         tol=1e-5,
@@ -174,7 +174,8 @@ class Consensus(DemurkEstimator):
     def _with_features(self, X, people, rng):
         """People first; then twice a forest on the beliefs, and people with it."""
         votes = people.start()
-        beliefs, n_iter = votes, 0
+        fit = self._settled(people, FrequencyPrior(people), votes)
+        beliefs, n_iter = fit.beliefs, fit.n_iter
         for turn in range(N_FORESTS):
             forest = forest_beliefs(X, beliefs, self.n_estimators, self.n_jobs, rng)
             # Votes alone would make everybody right who is alone with a row.

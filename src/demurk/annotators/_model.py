@@ -75,9 +75,9 @@ def expectation_maximization(people, prior, beliefs, max_iter, tol):
     fit : Fit
         The result.
     """
-    for n_iter in range(1, max_iter + 1):
+    n_iter, change = 0, np.inf
+    while n_iter < max_iter and change >= tol:
         logs = people.evidence(people.rates(beliefs)) + prior.fit_logs(beliefs)
         old, beliefs = beliefs, people.beliefs(logs)
-        if np.abs(beliefs - old).max() < tol:
-            break
+        n_iter, change = n_iter + 1, np.abs(beliefs - old).max()
     return Fit(logs, beliefs, n_iter)
