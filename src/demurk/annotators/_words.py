@@ -64,7 +64,7 @@ def read_classes(columns):
         Code of the class, row and person of each answer, and the sorted classes.
     """
     arrays = [
-        np.ma.filled(column.astype(object), None)
+        np.where(np.ma.getmaskarray(column), None, column.data)
         if isinstance(column, np.ma.MaskedArray)
         else as_array(column, "the classes")[0]
         for column in columns
