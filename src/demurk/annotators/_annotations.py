@@ -11,6 +11,7 @@ import numpy as np
 from demurk.annotators._agreement import measure_agreement
 from demurk.annotators._read import read_array, read_long, read_wide
 from demurk.annotators._sums import grouping
+from demurk.labels import LabelData
 from demurk.labels._sets import short
 from demurk.utils._optional import import_optional
 
@@ -296,6 +297,60 @@ class Annotations:
             others agree, and whether he only ever gives one class.
         """
         return measure_agreement(self, n_draws, random_state)
+
+    def consensus(self, X=None, **params):
+        """What probably holds.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_rows, n_features), default=None
+            Features; without them people alone are weighed.
+        **params : dict
+            Parameters of :class:`Consensus`.
+
+        Returns
+        -------
+        consensus : Consensus
+            Fitted.
+        """
+        # It knows this class, so it is imported here.
+        from demurk.annotators._consensus import Consensus
+
+        method = {"method": "dawid-skene"} if X is None else {}
+        return Consensus(**method | params).fit(X, self)
+
+    def to_learn(self, X, sample_weight=None, **params):
+        """Labels and weights that a classifier can learn from.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_rows, n_features)
+            Features.
+        sample_weight : array-like of shape (n_rows,), default=None
+            How often each row counts.
+        **params : dict
+            Parameters of :class:`Consensus`.
+
+        Returns
+        -------
+        labels : LabelData
+            The consensus.
+        weights : ndarray of shape (n_rows,)
+            How sure it is, times `sample_weight`.
+        """
+        found = self.consensus(X, **params)
+        beliefs = found.label_distributions_
+        if self.single:
+            values = np.eye(self.n_labels)[beliefs.argmax(axis=1)]
+        else:
+            values = (beliefs >= 0.5).astype(float)
+        wrong = found.wrong_proba_.reshape(self.n_rows, -1)
+        known = np.broadcast_to(np.isfinite(wrong), values.shape)
+        sure = 1 - np.nan_to_num(wrong).mean(axis=1)
+        weights = sure if sample_weight is None else sure * sample_weight
+        return LabelData(
+            values * known, known, self.classes, "noisy", self.single
+        ), weights
 
     def of_row(self, row):
         """What everybody said about a row.

@@ -75,6 +75,8 @@ class Consensus(DemurkEstimator):
     confusion_ : ndarray of shape (n_people, n_classes, n_classes)
         For classes, row c is the distribution of what each person answers where c is
         true; for labels (n_people, n_labels, 2, 2), first index does the label hold.
+    out_of_sample_scores_ : ndarray of shape (n_rows, n_labels)
+        Only of "features": what they say of each row without its answers.
     classes_ : ndarray of shape (n_labels,)
         Names of the classes or labels.
     n_iter_ : int
@@ -180,8 +182,10 @@ class Consensus(DemurkEstimator):
             forest = forest_beliefs(X, beliefs, self.n_estimators, self.n_jobs, rng)
             # Votes alone would make everybody right who is alone with a row.
             start = (votes + forest) / 2 if turn == 0 else beliefs
-            fit = self._settled(people, FeaturePrior(people, forest), start)
+            prior = FeaturePrior(people, forest)
+            fit = self._settled(people, prior, start)
             beliefs, n_iter = fit.beliefs, n_iter + fit.n_iter
+        self.out_of_sample_scores_ = people.beliefs(prior.fit_logs(beliefs))
         return Fit(fit.logs, fit.beliefs, n_iter)
 
     def _set_results(self, said, people, fit, believed, rng):

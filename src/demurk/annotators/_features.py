@@ -15,6 +15,7 @@ SMALLEST = 1e-2
 SLOPE_START, LARGEST_SLOPE = 1.5, 5.0
 # Rows that the slope is learned from; more would not change it.
 MAX_ROWS = 20_000
+N_DIGITS = 6
 
 
 def forest_beliefs(X, beliefs, n_estimators, n_jobs, rng):
@@ -45,6 +46,8 @@ def forest_beliefs(X, beliefs, n_estimators, n_jobs, rng):
         n_jobs=n_jobs,
         random_state=rng.randint(np.iinfo(np.int32).max),
     )
+    # Sums over people round differently in another order, and trees break ties by it.
+    beliefs = np.round(beliefs, N_DIGITS)
     scores = OutOfSampleForest(forest).fit_out_of_sample(X, beliefs)
     return np.clip(scores, 0, 1)
 

@@ -22,6 +22,7 @@ __all__ = [
 
 # What the fitted estimators of the registry hold besides arrays, and each other.
 HELPERS = {
+    "demurk.annotators._annotations.Annotations",
     "demurk.audit._suspects.Evidence",
     "demurk.datasets._table_features.Column",
     "demurk.datasets._table_features.TableFeatures",
