@@ -319,38 +319,25 @@ class Annotations:
         method = {"method": "dawid-skene"} if X is None else {}
         return Consensus(**method | params).fit(X, self)
 
-    def to_learn(self, X, sample_weight=None, **params):
-        """Labels and weights that a classifier can learn from.
+    def to_learn(self, X, **params):
+        """Soft labels that a classifier can learn from.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_rows, n_features)
             Features.
-        sample_weight : array-like of shape (n_rows,), default=None
-            How often each row counts.
         **params : dict
             Parameters of :class:`Consensus`.
 
         Returns
         -------
         labels : LabelData
-            The consensus.
-        weights : ndarray of shape (n_rows,)
-            How sure it is, times `sample_weight`.
+            The soft consensus, values between 0 and 1; observed where anybody said
+            something.
         """
-        found = self.consensus(X, **params)
-        beliefs = found.label_distributions_
-        if self.single:
-            values = np.eye(self.n_labels)[beliefs.argmax(axis=1)]
-        else:
-            values = (beliefs >= 0.5).astype(float)
-        wrong = found.wrong_proba_.reshape(self.n_rows, -1)
-        known = np.broadcast_to(np.isfinite(wrong), values.shape)
-        sure = 1 - np.nan_to_num(wrong).mean(axis=1)
-        weights = sure if sample_weight is None else sure * sample_weight
-        return LabelData(
-            values * known, known, self.classes, "noisy", self.single
-        ), weights
+        beliefs = self.consensus(X, **params).label_distributions_
+        known = self.votes()[1] > 0
+        return LabelData(beliefs * known, known, self.classes, "noisy", self.single)
 
     def of_row(self, row):
         """What everybody said about a row.

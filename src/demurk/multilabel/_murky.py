@@ -202,8 +202,7 @@ class MurkyClassifier(CallbackSupportMixin, ScoreClassifier):
             Features.
         y : array-like of shape (n_samples,) or (n_samples, n_labels)
             Noisy labels; -1 marks what was not observed. From
-            :class:`~demurk.annotators.Annotations` the consensus is learned, weighted
-            by how sure it is.
+            :class:`~demurk.annotators.Annotations` the soft consensus is learned.
         observed : array-like of bool of shape (n_samples,) or \
                 (n_samples, n_labels), default=None
             What was observed, when y is sparse; overrides -1.
@@ -219,7 +218,7 @@ class MurkyClassifier(CallbackSupportMixin, ScoreClassifier):
         if is_annotated(y):
             names = ("n_estimators", "n_jobs", "random_state")
             params = {name: getattr(self, name) for name in names}
-            y, sample_weight = y.to_learn(X, sample_weight, **params)
+            y = y.to_learn(X, **params)
         X, labels = self._validate_fit(X, y, observed=observed)
         self._check_rate()
         self._set_classes(labels)

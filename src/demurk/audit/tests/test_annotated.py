@@ -103,6 +103,6 @@ def test_sentences():
 
 
 def test_what_goes_with_labels_is_refused(moods):
-    X, true, said = moods
+    X, _, said = moods
     with pytest.raises(ValueError, match="leave them out"):
         LabelAudit().fit(X, said, sample_weight=np.ones(300))
