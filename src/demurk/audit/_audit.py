@@ -10,6 +10,7 @@ from numbers import Integral
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from demurk.audit._annotated import judge_people, people_reasons
 from demurk.audit._classes import audit_classes, class_message, class_suspects
 from demurk.audit._entries import check_proba, corrected_classes, corrected_values
 from demurk.audit._kinds import choose_kind
@@ -23,6 +24,7 @@ from demurk.base import DemurkEstimator
 from demurk.labels import check_labels
 from demurk.labels._form import LabelForm, frame_index
 from demurk.out_of_sample import label_means, matrix_threads
+from demurk.utils._annotated import is_annotated
 from demurk.utils._compat import (
     CallbackSupportMixin,
     Interval,
@@ -223,7 +225,8 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
             Features. None is possible with `proba`; with both, X only serves to show
             neighbours in :meth:`suspects`.
         y : array-like of shape (n_samples,) or (n_samples, n_labels)
-            Given labels; -1 marks what was not observed.
+            Given labels; -1 marks what was not observed. With
+            :class:`~demurk.annotators.Annotations` it is judged what most people say.
         observed : array-like of bool of shape (n_samples,) or \
                 (n_samples, n_labels), default=None
             What was observed, when y is sparse; overrides -1.
@@ -248,8 +251,11 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
         self : object
             The fitted audit.
         """
-        index = frame_index(y)
+        index = y.index if is_annotated(y) else frame_index(y)
         self._index = frame_index(X) if index is None else index
+        self._people = None
+        if is_annotated(y):
+            return judge_people(self, X, y, proba, trusted, sample_weight)
         X, labels = self._validate(X, y, observed, proba)
         self.classes_ = labels.classes
         self._given, self._form = labels, LabelForm.of(y)
@@ -391,6 +397,8 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
             frame = class_suspects(order, self._found, self.classes_, self._evidence)
         else:
             frame = self._entry_suspects(n)
+        if self._people is not None:
+            frame["reason"] = people_reasons(frame, *self._people)
         if self._index is not None:
             place = frame.columns.get_loc("row") + 1
             frame.insert(place, "index", self._index[frame["row"]])

@@ -22,6 +22,8 @@ __all__ = [
 
 # What the fitted estimators of the registry hold besides arrays, and each other.
 HELPERS = {
+    "demurk.annotators._annotations.Annotations",
+    "demurk.audit._classes.ClassFindings",
     "demurk.audit._suspects.Evidence",
     "demurk.datasets._table_features.Column",
     "demurk.datasets._table_features.TableFeatures",
@@ -29,6 +31,7 @@ HELPERS = {
     "demurk.labels._form.LabelForm",
     "demurk.multilabel._murky_linear.SparseLogistic",
     "demurk.multilabel._murky_members.OwnMember",
+    "demurk.out_of_sample._class_noise.ClassNoise",
     "demurk.out_of_sample._features.FeatureViews",
     "demurk.out_of_sample._forest.OutOfSampleForest",
     "demurk.out_of_sample._kernel_ridge.LeaveOneOutKernelRidge",

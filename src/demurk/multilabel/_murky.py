@@ -28,6 +28,7 @@ from demurk.out_of_sample import (
     matrix_threads,
     stack_weights,
 )
+from demurk.utils._annotated import is_annotated
 from demurk.utils._compat import (
     CallbackSupportMixin,
     Interval,
@@ -200,7 +201,8 @@ class MurkyClassifier(CallbackSupportMixin, ScoreClassifier):
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Features.
         y : array-like of shape (n_samples,) or (n_samples, n_labels)
-            Noisy labels; -1 marks what was not observed.
+            Noisy labels; -1 marks what was not observed. From
+            :class:`~demurk.annotators.Annotations` the soft consensus is learned.
         observed : array-like of bool of shape (n_samples,) or \
                 (n_samples, n_labels), default=None
             What was observed, when y is sparse; overrides -1.
@@ -213,6 +215,10 @@ class MurkyClassifier(CallbackSupportMixin, ScoreClassifier):
         self : object
             The fitted classifier.
         """
+        if is_annotated(y):
+            names = ("n_estimators", "n_jobs", "random_state")
+            params = {name: getattr(self, name) for name in names}
+            y = y.to_learn(X, **params)
         X, labels = self._validate_fit(X, y, observed=observed)
         self._check_rate()
         self._set_classes(labels)

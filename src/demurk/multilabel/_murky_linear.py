@@ -104,10 +104,12 @@ class SparseLogistic(BaseEstimator):
         seed = np.random.RandomState(self.random_state).randint(np.iinfo("i").max)
         for j in range(Y.shape[1]):
             seen = observed[:, j]
-            target = np.ascontiguousarray(Y[seen, j])
+            # A soft label is the likelier one, and counts for what it is likelier.
+            target = (Y[seen, j] > 0.5).astype(np.float64)
             if target.size == 0 or target.min() == target.max():
                 continue
             part, each = (X, weights) if seen.all() else (X[seen], weights[seen])
+            each = each * np.abs(2 * Y[seen, j] - 1)
             for k, strength in enumerate(strengths):
                 level = _without_features(part, target, strength, each)
                 if level is None:

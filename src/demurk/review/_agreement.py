@@ -8,11 +8,10 @@ from itertools import combinations
 
 import numpy as np
 
+from demurk.annotators._agreement import Z95, kappa_of_tables
 from demurk.review._store import SETTLED
 
 __all__ = ["agreements", "cohen_kappa"]
-
-Z95 = 1.96
 
 
 def cohen_kappa(first, second):
@@ -27,26 +26,14 @@ def cohen_kappa(first, second):
     -------
     kappa, low, high : float
         Agreement beyond chance, 1 at most; NaN where chance explains everything.
-
-    Notes
-    -----
-    The large-sample variance of Fleiss, Cohen and Everitt (1969).
     """
     names, codes = np.unique([*first, *second], return_inverse=True)
     n = len(first)
     table = np.zeros((len(names), len(names)))
-    np.add.at(table, (codes[:n], codes[n:]), 1 / max(n, 1))
-    rows, columns = table.sum(axis=1), table.sum(axis=0)
-    by_chance = rows @ columns
-    if n == 0 or by_chance >= 1:
+    np.add.at(table, (codes[:n], codes[n:]), 1)
+    kappa, error = kappa_of_tables(table)
+    if n == 0 or np.isnan(kappa):
         return np.nan, np.nan, np.nan
-    kappa = (np.trace(table) - by_chance) / (1 - by_chance)
-    rest = 1 - kappa
-    agreed = np.diag(table) @ (1 - (rows + columns) * rest) ** 2
-    apart = table * (columns[:, None] + rows[None, :]) ** 2
-    disagreed = rest**2 * (apart.sum() - np.trace(apart))
-    variance = agreed + disagreed - (kappa - by_chance * rest) ** 2
-    error = np.sqrt(max(variance, 0.0) / n) / (1 - by_chance)
     return kappa, max(-1.0, kappa - Z95 * error), min(1.0, kappa + Z95 * error)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import demurk
+from demurk.annotators import Annotations, Consensus
 from demurk.audit import LabelAudit
 from demurk.labels import _corruption, flip_labels
 from demurk.multilabel import MurkyClassifier
@@ -17,7 +18,7 @@ from demurk.utils._compat import StrOptions
 
 PAGE = Path(demurk.__file__).parents[2] / "doc" / "vocabulary.rst"
 NOISES = {"auto", "symmetric", "extra", "missing", "none"}
-CLASSES = [method.load() for method in METHODS]
+CLASSES = [*(method.load() for method in METHODS), Consensus]
 QUICK = {"n_estimators": 3, "max_iter": 2, "random_state": 0, "members": "fast"}
 # Not a ridge on a scatter matrix: no diagonal that "rel:x" could be a share of.
 ONLY_NUMBERS = {"CLPL", "FPML", "PLAGGD", "PLSVM", "SURE"}
@@ -40,6 +41,12 @@ def with_parameter(name):
 def quick(cls, **params):
     known = {name: QUICK[name] for name in parameters(cls) if name in QUICK}
     return cls(**known | params)
+
+
+def fitted(cls, X, Y):
+    """A quick fit; to a consensus, the labels are what one person says."""
+    y = Annotations.from_array(Y[:, np.newaxis]) if cls is Consensus else Y
+    return quick(cls).fit(X, y)
 
 
 def options(cls, name):
@@ -88,7 +95,7 @@ def test_attributes_are_known_words(words, murky):
     X, Y = murky
     used = {"feature_names_in_": "all, from named features"}
     for cls in CLASSES:
-        model = quick(cls).fit(X, Y)
+        model = fitted(cls, X, Y)
         learned = [k for k in vars(model) if k.endswith("_") and k[0] != "_"]
         used |= dict.fromkeys(learned, cls.__name__)
     assert {k: v for k, v in used.items() if k not in words[1]} == {}
@@ -112,7 +119,7 @@ def test_no_seed_is_set_by_default(cls):
 @pytest.mark.parametrize("cls", with_parameter("max_iter"))
 @pytest.mark.filterwarnings("ignore")
 def test_iterations_are_counted(cls, murky):
-    assert quick(cls).fit(*murky).n_iter_ >= 1
+    assert fitted(cls, *murky).n_iter_ >= 1
 
 
 @pytest.mark.parametrize("cls", with_parameter("neighbors"))

@@ -10,6 +10,7 @@ estimator, and perhaps ``params``, its parameters. The answer is a dict of numbe
 # Authors: The demurk developers
 # SPDX-License-Identifier: BSD-3-Clause
 
+from demurk.benchmark.tasks._annotators import annotators
 from demurk.benchmark.tasks._audit import audit
 from demurk.benchmark.tasks._candidates import candidates
 from demurk.benchmark.tasks._case_study import case_study
@@ -44,6 +45,7 @@ __all__ = [
     "PartialLabelData",
     "PartialLabelFold",
     "Split",
+    "annotators",
     "audit",
     "candidates",
     "case_study",

@@ -68,7 +68,7 @@ KEYS = {
     *("estimator", "params", "grid", "cheaper", "group", "needs"),
     *("reducer", "reducer_params", "like", "classifier", "classifier_params"),
     *("true_labels", "cut", "variance", "max_labels", "max_samples", "features"),
-    *("reranked", "random_every"),
+    *("reranked", "random_every", "learns", "least_per_row"),
 }
 
 

@@ -16,6 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OrdinalEncoder, StandardScaler
 
 from demurk import io
+from demurk.annotators import Annotations
 from demurk.audit import LabelAudit
 from demurk.cli import main
 from demurk.datasets import table_features
@@ -39,6 +40,20 @@ def test_round_trip_of_a_pipeline(model, tmp_path, rng):
     X = rng.normal(size=(5, 4))
     restored = io.load(io.save(model, tmp_path / "m.skops"))
     np.testing.assert_allclose(restored.transform(X), model.transform(X))
+
+
+@pytest.mark.parametrize("people", [False, True])
+def test_round_trip_of_classes_and_people(people, tmp_path, rng):
+    y = rng.randint(3, size=40)
+    X = rng.normal(size=(40, 4)) + 2 * np.eye(3, 4)[y]
+    if people:
+        y = Annotations.from_array(np.stack([y, np.where(X[:, 3] > 0, y, 0)], axis=1))
+    audit = LabelAudit("symmetric", n_estimators=5, random_state=0).fit(X, y)
+    restored = io.load(io.save(audit, tmp_path / "a.skops"))
+    pd.testing.assert_frame_equal(restored.suspects(3), audit.suspects(3))
+    model = MurkyClassifier(["rf"], n_estimators=5, random_state=0).fit(X, y)
+    restored = io.load(io.save(model, tmp_path / "m.skops"))
+    np.testing.assert_array_equal(restored.predict(X), model.predict(X))
 
 
 def test_nothing_is_overwritten(model, tmp_path):
@@ -91,7 +106,12 @@ def test_the_helpers_of_the_list_are_those_that_are_held(rng, tmp_path):
     audit = LabelAudit(n_estimators=3, random_state=0).fit(X, Y)
     frame = pd.DataFrame(X).add_prefix("x").assign(note="a b c d".split() * 15)
     table = table_features(categorical=["note"]).fit(frame)
-    path = io.save([model, audit, table], tmp_path / "m.skops")
+    # One class per sample, once from one person and once from several.
+    one = MurkyClassifier(["rf"], n_estimators=3, random_state=0).fit(X, Y[:, 0])
+    people = LabelAudit(n_estimators=3, random_state=0).fit(
+        X, Annotations.from_array(Y)
+    )
+    path = io.save([model, audit, table, one, people], tmp_path / "m.skops")
     restored = io.load(path)
     np.testing.assert_array_equal(restored[2].transform(frame), table.transform(frame))
     np.testing.assert_array_equal(restored[0].predict_proba(X), model.predict_proba(X))
