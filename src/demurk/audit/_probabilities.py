@@ -7,7 +7,7 @@ from contextlib import nullcontext
 
 import numpy as np
 from scipy import sparse
-from sklearn.ensemble import ExtraTreesRegressor, RandomForestRegressor
+from sklearn.tree import DecisionTreeRegressor, ExtraTreeRegressor
 from sklearn.utils import check_random_state
 
 from demurk.audit._other_labels import mirror
@@ -83,27 +83,22 @@ def _times(Y, weights):
 
 
 def _forest(n_features, single, params, rng):
-    return OutOfSampleForest(
-        RandomForestRegressor(
-            params["n_estimators"],
-            min_samples_leaf=3,
-            max_features="sqrt",
-            n_jobs=params["n_jobs"],
-            random_state=rng.randint(np.iinfo(np.int32).max),
-        )
-    )
+    tree = DecisionTreeRegressor(min_samples_leaf=3, max_features="sqrt")
+    return _grown(tree, params, rng)
 
 
 def _trees(n_features, single, params, rng):
+    n_tried = min(max(int(EXTRA_FEATURES * n_features), 1), MAX_FEATURES)
+    tree = ExtraTreeRegressor(min_samples_leaf=3, max_features=n_tried)
+    return _grown(tree, params, rng)
+
+
+def _grown(tree, params, rng):
     return OutOfSampleForest(
-        ExtraTreesRegressor(
-            params["n_estimators"],
-            min_samples_leaf=3,
-            max_features=min(max(int(EXTRA_FEATURES * n_features), 1), MAX_FEATURES),
-            bootstrap=True,
-            n_jobs=params["n_jobs"],
-            random_state=rng.randint(np.iinfo(np.int32).max),
-        )
+        tree,
+        params["n_estimators"],
+        n_jobs=params["n_jobs"],
+        random_state=rng.randint(np.iinfo(np.int32).max),
     )
 
 

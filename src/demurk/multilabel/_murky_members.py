@@ -7,7 +7,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from scipy.special import expit
 from sklearn.base import BaseEstimator, clone, is_classifier
-from sklearn.ensemble import ExtraTreesRegressor, RandomForestRegressor
+from sklearn.tree import DecisionTreeRegressor, ExtraTreeRegressor
 from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
@@ -26,13 +26,13 @@ POOLS = {
     "trees": ("rf", "et1", "rfpca", "rf3m", "et3m"),
     "fast": ("rf", "ksrc", "l1"),
 }
-# Name: forest, view, smallest leaf, features per split.
+# Name: tree, view, smallest leaf, features per split.
 FORESTS = {
-    "rf": (RandomForestRegressor, "raw", 1, "sqrt"),
-    "et1": (ExtraTreesRegressor, "raw", 1, "sqrt"),
-    "rfpca": (RandomForestRegressor, "raw+reduced", 3, "sqrt"),
-    "rf3m": (RandomForestRegressor, "raw", 3, 0.2),
-    "et3m": (ExtraTreesRegressor, "raw", 3, 0.3),
+    "rf": (DecisionTreeRegressor, "raw", 1, "sqrt"),
+    "et1": (ExtraTreeRegressor, "raw", 1, "sqrt"),
+    "rfpca": (DecisionTreeRegressor, "raw+reduced", 3, "sqrt"),
+    "rf3m": (DecisionTreeRegressor, "raw", 3, 0.2),
+    "et3m": (ExtraTreeRegressor, "raw", 3, 0.3),
 }
 # A share of very many features would take forever; no more per split than this.
 MAX_FEATURES = 500
@@ -77,7 +77,7 @@ def make_members(members, n_features, n_estimators, n_jobs, rng):
         else:
             name, estimator = _named(item, found)
             found[name] = "raw", OwnMember(estimator, random_state=_seed(rng))
-    forests = [m.forest for _, m in found.values() if isinstance(m, OutOfSampleForest)]
+    forests = [m for _, m in found.values() if isinstance(m, OutOfSampleForest)]
     for forest in forests:
         forest.n_jobs = max(effective_n_jobs(n_jobs) // len(forests), 1)
     return found
@@ -87,14 +87,8 @@ def _forest(name, n_features, n_estimators, seed):
     kind, view, leaf, features = FORESTS[name]
     if features != "sqrt":
         features = min(max(int(features * n_features), 1), MAX_FEATURES)
-    forest = kind(
-        n_estimators,
-        min_samples_leaf=leaf,
-        max_features=features,
-        bootstrap=True,
-        random_state=seed,
-    )
-    return view, OutOfSampleForest(forest)
+    tree = kind(min_samples_leaf=leaf, max_features=features)
+    return view, OutOfSampleForest(tree, n_estimators, random_state=seed)
 
 
 def _other(name, seed):

@@ -3,18 +3,24 @@
 # Authors: The demurk developers
 # SPDX-License-Identifier: BSD-3-Clause
 
+from copy import copy
+
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from scipy import sparse
-from sklearn.base import BaseEstimator, clone
-from sklearn.utils import check_array
+from sklearn import config_context
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_array, check_random_state
 
 from demurk.out_of_sample._calibration import leave_one_out_means
+from demurk.out_of_sample._trees import StrippedTrees, strip_tree
+from demurk.utils._rows import narrow_indices
 
 __all__ = ["OutOfSampleForest", "out_of_bag_scores"]
 
 # Sparse features with more entries than this are faster as a dense array.
 DENSE_SHARE = 0.05
+MAX_SEED = np.iinfo(np.int32).max
 
 
 class OutOfSampleForest(BaseEstimator):
@@ -22,18 +28,28 @@ class OutOfSampleForest(BaseEstimator):
 
     Parameters
     ----------
-    forest : RandomForestRegressor or ExtraTreesRegressor
-        The forest; its trees must draw bootstrap samples.
+    tree : DecisionTreeRegressor or ExtraTreeRegressor
+        A tree as all are grown, depth first and each on a bootstrap sample.
+    n_estimators : int, default=100
+        Number of trees.
+    n_jobs : int, default=None
+        Threads; None means 1, -1 all processors.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the trees.
 
     Attributes
     ----------
-    forest_ : estimator
-        The fitted forest.
-    order_ : ndarray of shape (n_labels,)
-        Order in which the forest sees the labels.
+    trees_ : StrippedTrees
+        The trees, without values.
+    targets_ : ndarray of shape (n_samples, n_labels)
+        What the values of their leaves are made of.
 
     Notes
     -----
+    The trees are those of scikit-learn's forest of the same seed, to the last split;
+    but only one per thread is held whole at a time. Memory O(trees n) for any number of
+    labels, where a forest of scikit-learn takes O(trees n q).
+
     The labels are sorted by their columns first: sums over labels round differently in
     another order, and a tie between two splits could then fall the other way.
 
@@ -42,8 +58,11 @@ class OutOfSampleForest(BaseEstimator):
     classification forest.
     """
 
-    def __init__(self, forest):
-        self.forest = forest
+    def __init__(self, tree, n_estimators=100, *, n_jobs=None, random_state=None):
+        self.tree = tree
+        self.n_estimators = n_estimators
+        self.n_jobs = n_jobs
+        self.random_state = random_state
 
     def fit_out_of_sample(self, X, Y, observed=None, weights=None):
         """Grow the trees.
@@ -64,20 +83,28 @@ class OutOfSampleForest(BaseEstimator):
         out_of_sample : ndarray of shape (n_samples, n_labels)
             Out-of-bag scores.
         """
-        X = check_array(X, accept_sparse="csr", dtype=np.float32)
+        X = _tree_rows(X)
         if sparse.issparse(X) and X.nnz >= DENSE_SHARE * X.shape[0] * X.shape[1]:
             X = X.toarray()
-        self.order_ = np.lexsort(Y)
-        Y = Y[:, self.order_]
-        # A single target is handed over flat, as scikit-learn wants it.
-        target = Y.ravel() if Y.shape[1] == 1 else Y
+        order = np.lexsort(Y)
+        sorted_Y = np.ascontiguousarray(Y[:, order])
         # Equal weights are none to a forest, but it would draw other rows with them.
-        each = None if weights is None or np.ptp(weights) == 0 else weights
-        self.forest_ = clone(self.forest).fit(X, target, sample_weight=each)
-        return self._restored(out_of_bag_scores(self.forest_, X, Y, weights))
-
-    def _restored(self, scores):
-        return scores[:, np.argsort(self.order_)]
+        even = weights is None or np.ptp(weights) == 0
+        chances = None if even else weights / weights.sum()
+        rng = check_random_state(self.random_state)
+        seeds = rng.randint(MAX_SEED, size=self.n_estimators)
+        n_chunks = min(effective_n_jobs(self.n_jobs), len(seeds))
+        grower = _Grower(self.tree, X, sorted_Y, chances)
+        chunks = Parallel(n_jobs=n_chunks, prefer="threads")(
+            delayed(grower.grow)(seeds[i::n_chunks]) for i in range(n_chunks)
+        )
+        stripped, totals, votes = zip(*chunks)
+        parts = [part for chunk in stripped for part in chunk]
+        self.trees_ = StrippedTrees.joined(parts, X.shape[1], X.shape[0])
+        self.targets_ = Y
+        scores = np.empty(Y.shape)
+        scores[:, order] = _mean_votes(sum(totals), sum(votes), sorted_Y, weights)
+        return scores
 
     def predict(self, X):
         """Scores of new rows.
@@ -92,7 +119,56 @@ class OutOfSampleForest(BaseEstimator):
         scores : ndarray of shape (n_samples, n_labels)
             Mean of the leaves.
         """
-        return self._restored(self.forest_.predict(X).reshape(X.shape[0], -1))
+        return self.trees_.mean_targets(_tree_rows(X), self.targets_)
+
+
+class _Grower:
+    """Grows trees and forgets all but their splits and leaves."""
+
+    def __init__(self, tree, X, targets, chances):
+        self.tree, self.targets, self.chances = tree, targets, chances
+        self.X = X
+        # Splits are searched along columns, leaves along rows.
+        self.columns = X.tocsc() if sparse.issparse(X) else np.asfortranarray(X)
+
+    def grow(self, seeds):
+        """Trees of these seeds, and the sums and numbers of their out-of-bag votes."""
+        n_rows = len(self.targets)
+        parts, total, votes = [], np.zeros(self.targets.shape), np.zeros(n_rows)
+        with config_context(skip_parameter_validation=True):
+            for seed in seeds:
+                counts = self._draw(seed, n_rows)
+                tree = copy(self.tree)
+                tree.random_state = seed
+                # Checking the same features again takes longer than a small tree.
+                tree.fit(self.columns, self.targets, counts, check_input=False)
+                nodes = tree.tree_.apply(self.X)
+                parts.append(strip_tree(tree.tree_, nodes, counts))
+                unseen = np.flatnonzero(counts == 0)
+                total[unseen] += tree.tree_.value[nodes[unseen], :, 0]
+                votes[unseen] += 1
+        return parts, total, votes
+
+    def _draw(self, seed, n_rows):
+        """How often each row is in the bootstrap sample of a tree."""
+        rng = np.random.RandomState(seed)
+        if self.chances is None:
+            drawn = rng.randint(0, n_rows, n_rows)
+        else:
+            drawn = rng.choice(n_rows, n_rows, p=self.chances)
+        return np.bincount(drawn, minlength=n_rows)
+
+
+def _tree_rows(X):
+    """Features in the single precision of trees."""
+    return narrow_indices(check_array(X, accept_sparse="csr", dtype=np.float32))
+
+
+def _mean_votes(total, votes, Y, weights):
+    """Mean of the votes; of the other rows' targets where there is none."""
+    votes = votes[:, np.newaxis]
+    means = leave_one_out_means(Y, np.isfinite(Y), weights)
+    return np.where(votes > 0, total / np.maximum(votes, 1), means)
 
 
 def out_of_bag_scores(forest, X, Y, weights=None):
@@ -119,11 +195,8 @@ def out_of_bag_scores(forest, X, Y, weights=None):
     parts = Parallel(n_jobs=n_chunks, prefer="threads")(
         delayed(_sum_unseen)(trees[i::n_chunks], X, Y.shape) for i in range(n_chunks)
     )
-    total = np.sum([part[0] for part in parts], axis=0)
-    votes = np.sum([part[1] for part in parts], axis=0)[:, np.newaxis]
-    unseen = votes > 0
-    means = leave_one_out_means(Y, np.isfinite(Y), weights)
-    return np.where(unseen, total / np.maximum(votes, 1), means)
+    totals, votes = zip(*parts)
+    return _mean_votes(sum(totals), sum(votes), Y, weights)
 
 
 def _sum_unseen(trees, X, shape):
