@@ -19,7 +19,7 @@ from demurk.out_of_sample import (
     leave_one_out_means,
 )
 
-__all__ = ["POOLS", "OwnMember", "make_members"]
+__all__ = ["POOLS", "REDUCED", "OwnMember", "make_members"]
 
 POOLS = {
     "full": ("rf", "et1", "rfpca", "rf3m", "et3m", "ksrc", "kpca30", "l1"),
@@ -34,9 +34,13 @@ FORESTS = {
     "rf3m": (DecisionTreeRegressor, "raw", 3, 0.2),
     "et3m": (ExtraTreeRegressor, "raw", 3, 0.3),
 }
+# The other forests vary the first: with half its trees they tell the stack as much.
+FIRST = "rf"
 # A share of very many features would take forever; no more per split than this.
 MAX_FEATURES = 500
 KERNELS = {"ksrc": "scaled", "kpca30": "reduced"}
+# Views that need principal components.
+REDUCED = {"reduced", "raw+reduced"}
 
 
 def make_members(members, n_features, n_estimators, n_jobs, rng):
@@ -50,7 +54,7 @@ def make_members(members, n_features, n_estimators, n_jobs, rng):
     n_features : int
         Features of the data.
     n_estimators : int
-        Trees of each forest.
+        Trees of the first forest; the others have half as many.
     n_jobs : int or None
         Threads in all. Members are fitted beside each other, which costs less than
         growing the trees of one forest in threads; forests share what is left over.
@@ -87,6 +91,8 @@ def _forest(name, n_features, n_estimators, seed):
     kind, view, leaf, features = FORESTS[name]
     if features != "sqrt":
         features = min(max(int(features * n_features), 1), MAX_FEATURES)
+    if name != FIRST:
+        n_estimators = (n_estimators + 1) // 2
     tree = kind(min_samples_leaf=leaf, max_features=features)
     return view, OutOfSampleForest(tree, n_estimators, random_state=seed)
 

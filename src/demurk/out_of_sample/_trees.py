@@ -87,7 +87,7 @@ class StrippedTrees:
         nodes = _ends(self.node_counts)[cuts]
         splits = (nodes - cuts) // 2
         leaves = splits + cuts
-        entries = _ends(self.leaf_sizes)[leaves]
+        entries = _ends(np.add.reduceat(self.leaf_sizes, leaves[:-1], dtype=np.int64))
         for i, j in zip(range(len(cuts) - 1), range(1, len(cuts))):
             yield StrippedTrees(
                 self.n_features,
@@ -220,9 +220,7 @@ def strip_tree(tree, nodes, counts):
 def _below(thresholds):
     """Thresholds in single precision, rounded down: they divide such numbers alike."""
     short = thresholds.astype(np.float32)
-    return np.where(
-        short > thresholds, np.nextafter(short, np.float32(-np.inf)), short
-    )
+    return np.where(short > thresholds, np.nextafter(short, np.float32(-np.inf)), short)
 
 
 def _small(values):
