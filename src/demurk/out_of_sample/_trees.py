@@ -4,13 +4,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from demurk.utils._trees import compiled_tree, node_dtype
 
-__all__ = ["StrippedTrees", "strip_tree"]
+__all__ = ["StrippedTrees", "leaf_means", "leaf_numbers", "strip_tree"]
 
 # What the compiled trees and the label means of a block of trees may take in memory.
 BLOCK_BYTES = 32_000_000
@@ -122,7 +123,7 @@ class StrippedTrees:
         nodes, ends = self._nodes(), _ends(self.node_counts)
         numbers = np.cumsum(self.features == 0) - 1
         leaves = np.empty((X.shape[0], len(self.node_counts)), dtype=np.int32)
-        for k, (start, end) in enumerate(zip(ends, ends[1:])):
+        for k, (start, end) in enumerate(pairwise(ends)):
             found = compiled_tree(nodes[start:end], self.n_features).apply(X)
             leaves[:, k] = numbers[start:end][found]
         return leaves
@@ -153,10 +154,7 @@ class StrippedTrees:
         means : ndarray of shape (n_leaves, n_targets)
             One sparse product.
         """
-        drawn = self.counts.astype(np.float64)
-        parts = drawn, self.rows.astype(np.int32), _ends(self.leaf_sizes)
-        membership = csr_array(parts, shape=(len(self.leaf_sizes), self.n_rows))
-        return (membership @ targets) / (membership @ np.ones((self.n_rows, 1)))
+        return leaf_means(self.leaf_sizes, self.rows, self.counts, targets)
 
     def mean_targets(self, X, targets):
         """Mean, over the trees, of the leaf means of rows.
@@ -185,15 +183,28 @@ class StrippedTrees:
         return total / len(self.node_counts)
 
 
-def strip_tree(tree, nodes, counts):
+def leaf_means(leaf_sizes, rows, counts, targets):
+    """Mean of the targets of each leaf; arrays as in `StrippedTrees`."""
+    parts = counts.astype(np.float64), rows.astype(np.int32), _ends(leaf_sizes)
+    shape = len(leaf_sizes), len(targets)
+    membership = csr_array(parts, shape=shape)
+    return (membership @ targets) / (membership @ np.ones((len(targets), 1)))
+
+
+def leaf_numbers(tree, X):
+    """Leaves of rows in a compiled tree, counted in the order of its nodes."""
+    return (np.cumsum(tree.children_left < 0) - 1)[tree.apply(X)]
+
+
+def strip_tree(tree, leaves, counts):
     """What `StrippedTrees` keeps of a tree.
 
     Parameters
     ----------
     tree : Tree
         A compiled tree, grown depth first.
-    nodes : ndarray of shape (n_rows,)
-        Leaf of each row.
+    leaves : ndarray of shape (n_rows,)
+        Leaf of each row, from `leaf_numbers`.
     counts : ndarray of shape (n_rows,)
         How often each row was drawn.
 
@@ -204,14 +215,13 @@ def strip_tree(tree, nodes, counts):
     """
     splits = tree.children_left >= 0
     rows = np.flatnonzero(counts)
-    leaves = (np.cumsum(~splits) - 1)[nodes[rows]]
-    order = np.argsort(leaves, kind="stable")
+    order = np.argsort(leaves[rows], kind="stable")
     rows = rows[order]
     return (
         np.where(splits, tree.feature + 1, 0).astype(np.int32),
         _below(tree.threshold[splits]),
         tree.children_right[splits].astype(np.int32),
-        np.bincount(leaves, minlength=np.count_nonzero(~splits)).astype(np.int32),
+        np.bincount(leaves[rows]).astype(np.int32),
         rows.astype(np.int32),
         counts[rows].astype(np.int32),
     )

@@ -514,7 +514,7 @@ def test_forged_targets_of_leaves(change, stripped, tmp_path):
 
 def test_trees_without_values_check_the_features_of_new_rows(stripped, data, tmp_path):
     restored = io.load(io.save(stripped, tmp_path / "m.skops"))
-    with pytest.raises(ValueError, match="X has 3 features.*grown on 5"):
+    with pytest.raises(ValueError, match=r"X has 3 features.*grown on 5"):
         restored.predict(data[0][:, :3])
 
 

@@ -1,5 +1,7 @@
 """Out-of-bag scores against a loop over rows and trees."""
 
+import subprocess
+import sys
 import warnings
 
 import numpy as np
@@ -9,7 +11,9 @@ from scipy.sparse import csr_array
 from sklearn.ensemble import ExtraTreesRegressor, RandomForestRegressor
 from sklearn.tree import DecisionTreeRegressor, ExtraTreeRegressor
 
+from demurk.metrics import average_precision
 from demurk.out_of_sample import OutOfSampleForest, out_of_bag_scores
+from demurk.out_of_sample._trees import _below
 
 
 @pytest.fixture
@@ -103,3 +107,124 @@ def test_equals_the_forest_of_scikit_learn(rng, kind, form, weighted, leaf):
     voted = (plain.oob_prediction_ != 0).any(axis=1)
     assert voted.sum() > 40
     assert_allclose(scores[voted], plain.oob_prediction_[voted], atol=1e-12)
+
+
+def many_labels(rng, n=300, q=100, noise=0.0):
+    """Clusters with labels of their own, which two features tell; the rest is noise."""
+    cluster = rng.randint(8, size=n)
+    X = rng.normal(size=(n, 6))
+    X[:, :2] += 9 * rng.normal(size=(8, 2))[cluster]
+    Y = (rng.uniform(size=(8, q)) < 0.2)[cluster]
+    return X, (Y ^ (rng.uniform(size=Y.shape) < noise)).astype(float)
+
+
+def forest(tree=None, n=50, seed=0, **options):
+    tree = DecisionTreeRegressor(max_features="sqrt") if tree is None else tree
+    return OutOfSampleForest(tree, n, random_state=seed, **options)
+
+
+def test_projected_labels_where_nothing_is_lost(rng):
+    X, Y = many_labels(rng)
+    ours = forest()
+    scores = ours.fit_out_of_sample(X, Y)
+    assert ours.n_columns_ == 25
+    plain = RandomForestRegressor(50, max_features="sqrt", random_state=0).fit(X, Y)
+    lost = average_precision(Y, out_of_bag_scores(plain, np.float32(X), Y))
+    assert average_precision(Y, scores) > lost - 0.01
+    new, truth = many_labels(np.random.RandomState(1))
+    assert_allclose(ours.predict(new).shape, truth.shape)
+    # The same trees are grown in threads, and again.
+    assert_allclose(forest(n_jobs=2).fit_out_of_sample(X, Y), scores, rtol=1e-10)
+
+
+def test_the_plain_forest_stays_where_a_loss_is_not_excluded(rng):
+    X, Y = many_labels(rng, n=60, noise=0.3)
+    ours = forest()
+    scores = ours.fit_out_of_sample(X, Y)
+    assert ours.n_columns_ is None
+    order = np.lexsort(Y)
+    plain = RandomForestRegressor(50, max_features="sqrt", random_state=0)
+    plain.fit(X, Y[:, order])
+    expected = out_of_bag_scores(plain, np.float32(X), Y[:, order])
+    assert_allclose(scores[:, order], expected, atol=1e-12)
+    few = forest()
+    few.fit_out_of_sample(*many_labels(rng, q=70))
+    assert few.n_columns_ is None
+
+
+def test_only_observed_entries_speak_for_a_projection(rng):
+    X, Y = many_labels(rng)
+    hidden = rng.uniform(size=Y.shape) < 0.999
+    ours = forest()
+    ours.fit_out_of_sample(X, np.where(hidden, 0.2, Y), ~hidden)
+    assert ours.n_columns_ is None
+
+
+def test_leaf_means_of_projected_trees_are_those_of_the_labels(rng):
+    X, Y = many_labels(rng, n=80)
+    ours = forest(DecisionTreeRegressor(), n=40)
+    ours.fit_out_of_sample(X, Y)
+    leaves, trees = ours.trees_.apply(np.float32(X)), ours.trees_
+    means = trees.leaf_means(Y)
+    ends = np.cumsum(trees.leaf_sizes)
+    for leaf in (0, leaves[5, 3], len(ends) - 1):
+        place = slice(ends[leaf] - trees.leaf_sizes[leaf], ends[leaf])
+        rows, counts = trees.rows[place], trees.counts[place]
+        assert_allclose(means[leaf], np.average(Y[rows], axis=0, weights=counts))
+    expected = means[leaves].mean(axis=1)
+    assert_allclose(ours.predict(X), expected, atol=1e-12)
+
+
+GROWTH = """
+import resource
+import numpy as np
+from sklearn.ensemble import RandomForestRegressor
+from sklearn.tree import DecisionTreeRegressor
+from demurk.out_of_sample import OutOfSampleForest, _trees
+
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+_trees.BLOCK_BYTES = 4_000_000
+rng = np.random.RandomState(0)
+X = rng.normal(size=(300, 3))
+Y = (rng.uniform(size=(300, 400)) < 0.3).astype(float)
+tree = DecisionTreeRegressor(max_features=1)
+OutOfSampleForest(tree, 1).fit_out_of_sample(X, Y)  # what is loaded late
+start = peak()
+model = OutOfSampleForest(tree, 100, random_state=0)
+model.fit_out_of_sample(X, Y)
+model.predict(X)
+print(peak() - start)
+RandomForestRegressor(100, max_features=1, random_state=0).fit(X, Y)
+print(peak() - start)
+"""
+
+
+def test_memory_does_not_grow_with_the_labels():
+    # In a process of its own: the memory of compiled trees is nowhere else counted.
+    found = subprocess.run(
+        [sys.executable, "-c", GROWTH], capture_output=True, text=True, check=True
+    )
+    ours, theirs = map(float, found.stdout.split())
+    assert ours < 20 < 50 < theirs
+
+
+def test_blocks_of_trees_give_the_same(data, monkeypatch):
+    X, Y = data
+    ours = forest(n=20)
+    ours.fit_out_of_sample(X, Y)
+    whole = ours.predict(X)
+    for limit in (1, 30_000):
+        monkeypatch.setattr("demurk.out_of_sample._trees.BLOCK_BYTES", limit)
+        blocks = list(ours.trees_.blocks(3))
+        assert 1 < len(blocks) <= 20
+        assert sum(len(block.rows) for block in blocks) == len(ours.trees_.rows)
+        assert_allclose(ours.predict(X), whole, atol=1e-12)
+
+
+def test_thresholds_divide_single_precision_as_before():
+    short = np.float32([1, np.nextafter(np.float32(1), np.float32(2))])
+    middle = short.astype(float).mean()
+    assert list(short <= _below(np.array([middle]))[0]) == [True, False]
+    assert list(-short <= _below(np.array([-middle]))[0]) == [False, True]
