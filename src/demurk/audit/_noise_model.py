@@ -263,7 +263,7 @@ def fit_noise(
     start=None,
     weights=None,
     max_iter=100,
-    tol=1e-4,
+    tol=1e-3,
 ):
     """Fit one noise structure by damped Fisher scoring.
 
@@ -285,7 +285,7 @@ def fit_noise(
         How often each row counts.
     max_iter : int, default=100
         Most steps.
-    tol : float, default=1e-4
+    tol : float, default=1e-3
         Stop when a step gains less than this in log-likelihood.
 
     Returns

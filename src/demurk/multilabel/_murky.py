@@ -142,10 +142,15 @@ class MurkyClassifier(CallbackSupportMixin, ScoreClassifier):
     where of a row given twice the other one would remain. A member of yours that takes
     no weights learns without them.
 
-    Time: about five forests of 300 trees, ``O(n log n sqrt(D) q)`` node work each, one
-    ``O(n^3)`` eigendecomposition per kernel width with n labelled rows (above 3,000 of
-    them ``O(n 2000^2)`` by the Nystroem approximation), and 12 logistic regressions per
-    label. Memory: the leaves, O(trees n q), and O(n^2) for the kernels.
+    Time: a forest of 300 trees and four of 150, ``O(n log n sqrt(D) q)`` node work
+    each, one ``O(n^3)`` eigendecomposition per kernel width with n labelled rows (above
+    3,000 of them ``O(n 2000^2)`` by the Nystroem approximation), and 12 logistic
+    regressions per label. From 80 labels on the trees are grown on random projections
+    of the labels to q / 4 columns where out-of-bag rows show no loss.
+
+    Memory: O(trees n) for the forests, whatever the number of labels: splits and leaves
+    are kept, values are not. O(n^2) for the kernels, O(2000 n) above 3,000 rows, and
+    O(n q) for each member while the stack is weighed.
 
     Examples
     --------
