@@ -160,8 +160,7 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
     Time: a forest of 70 trees; O(n^2 D + n^3) for the kernel with n labelled rows, or
     O(n (D + 600) 600) above 2,000 of them; O(q (n q^2 + q^3)) for the other labels (200
     of them at most) and O(n q) per step of the noise model. Memory O(n^2) up to 2,000
-    rows, else O(600 n), O(n (D + q)), and O(trees n) for the forest: its trees are kept
-    without their values.
+    rows, else O(600 n), and O(n (D + q)): of the forest only the votes are kept.
 
     Examples
     --------

@@ -104,6 +104,7 @@ def _grown(tree, single, params, rng):
         tree,
         params["n_estimators"] or N_TREES[single],
         n_jobs=params["n_jobs"],
+        keep_trees=False,
         random_state=rng.randint(np.iinfo(np.int32).max),
     )
 

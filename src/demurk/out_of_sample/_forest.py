@@ -49,13 +49,16 @@ class OutOfSampleForest(BaseEstimator):
         Number of trees.
     n_jobs : int, default=None
         Threads; None means 1, -1 all processors.
+    keep_trees : bool, default=True
+        Whether `predict` will be called. If not, each tree is forgotten once it has
+        voted.
     random_state : int, RandomState instance or None, default=None
         Seed of the trees.
 
     Attributes
     ----------
     trees_ : StrippedTrees
-        The trees, without values.
+        The trees, without values; only if they are kept.
     targets_ : ndarray of shape (n_samples, n_labels)
         What the values of their leaves are made of.
     n_columns_ : int or None
@@ -89,10 +92,19 @@ class OutOfSampleForest(BaseEstimator):
        2014. Theirs are projected whatever it costs; ours only where nothing is lost.
     """
 
-    def __init__(self, tree, n_estimators=100, *, n_jobs=None, random_state=None):
+    def __init__(
+        self,
+        tree,
+        n_estimators=100,
+        *,
+        n_jobs=None,
+        keep_trees=True,
+        random_state=None,
+    ):
         self.tree = tree
         self.n_estimators = n_estimators
         self.n_jobs = n_jobs
+        self.keep_trees = keep_trees
         self.random_state = random_state
 
     def fit_out_of_sample(self, X, Y, observed=None, weights=None):
@@ -125,11 +137,14 @@ class OutOfSampleForest(BaseEstimator):
         chances = None if even else weights / weights.sum()
         rng = check_random_state(self.random_state)
         seeds = rng.randint(MAX_SEED, size=self.n_estimators)
-        grower = _Grower(self.tree, X, sorted_Y, chances, self.n_jobs)
+        grower = _Grower(
+            self.tree, X, sorted_Y, chances, self.n_jobs, self.keep_trees
+        )
         seen = np.ones(Y.shape, dtype=bool) if observed is None else observed[:, order]
         grown, self.n_columns_ = _grow_forest(grower, seeds, seen)
-        self.trees_ = StrippedTrees.joined(grown.parts, X.shape[1], X.shape[0])
-        self.targets_ = Y
+        if self.keep_trees:
+            self.trees_ = StrippedTrees.joined(grown.parts, X.shape[1], X.shape[0])
+            self.targets_ = Y
         scores = np.empty(Y.shape)
         scores[:, order] = grown.scores(sorted_Y, weights)
         return scores
@@ -153,9 +168,9 @@ class OutOfSampleForest(BaseEstimator):
 class _Grower:
     """Grows trees and forgets all but their splits and leaves."""
 
-    def __init__(self, tree, X, targets, chances, n_jobs):
+    def __init__(self, tree, X, targets, chances, n_jobs, keep):
         self.tree, self.targets, self.chances = tree, targets, chances
-        self.X, self.n_jobs = X, n_jobs
+        self.X, self.n_jobs, self.keep = X, n_jobs, keep
         # Sparse features are split by columns, and followed to the leaves by rows.
         self.columns = X.tocsc() if sparse.issparse(X) else X
 
@@ -185,13 +200,15 @@ class _Grower:
         # Checking the same features again takes longer than a small tree.
         tree.fit(self.columns, targets, counts, check_input=False)
         leaves = leaf_numbers(tree.tree_, self.X)
-        part = strip_tree(tree.tree_, leaves, counts)
+        if self.keep or n_columns is not None:
+            part = strip_tree(tree.tree_, leaves, counts)
+        if self.keep:
+            grown.parts.append(part)
         if n_columns is None:
             values = tree.tree_.value[tree.tree_.children_left < 0, :, 0]
         else:
             values = leaf_means(*part[-3:], self.targets)
         unseen = np.flatnonzero(counts == 0)
-        grown.parts.append(part)
         grown.total[unseen] += values[leaves[unseen]]
         grown.votes[unseen] += 1
 

@@ -266,7 +266,7 @@ def _nystroem(kernel, landmarks, gamma, weights):
     to_features = nystroem_map(gaussian(landmarks, landmarks, gamma))
     center = weights @ kernel / weights.sum()
     features = (kernel - center) @ to_features * np.sqrt(weights)[:, None]
-    values, rotation = eigh(features.T @ features, check_finite=False)
+    values, rotation = eigh(features.T @ features, check_finite=False, driver="evd")
     kept = values > 1e-10 * max(values[-1], 1e-300)
     values, rotation = values[kept], rotation[:, kept]
     vectors = features @ (rotation / np.sqrt(values))

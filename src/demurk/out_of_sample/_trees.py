@@ -218,12 +218,12 @@ def strip_tree(tree, leaves, counts):
     order = np.argsort(leaves[rows], kind="stable")
     rows = rows[order]
     return (
-        np.where(splits, tree.feature + 1, 0).astype(np.int32),
+        _small(np.where(splits, tree.feature + 1, 0)),
         _below(tree.threshold[splits]),
-        tree.children_right[splits].astype(np.int32),
-        np.bincount(leaves[rows]).astype(np.int32),
-        rows.astype(np.int32),
-        counts[rows].astype(np.int32),
+        _small(tree.children_right[splits]),
+        _small(np.bincount(leaves[rows])),
+        _small(rows),
+        _small(counts[rows]),
     )
 
 

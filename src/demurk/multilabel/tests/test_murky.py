@@ -194,7 +194,7 @@ def test_threads_do_not_change_the_result(data):
 )
 def test_members_share_the_threads(members, n_jobs, expected):
     made = make_members(members, 10, 5, n_jobs, np.random.RandomState(0))
-    assert made["rf"][1].forest.n_jobs == expected
+    assert made["rf"][1].n_jobs == expected
 
 
 class Watcher(ClassifierMixin, BaseEstimator):

@@ -228,3 +228,13 @@ def test_thresholds_divide_single_precision_as_before():
     middle = short.astype(float).mean()
     assert list(short <= _below(np.array([middle]))[0]) == [True, False]
     assert list(-short <= _below(np.array([-middle]))[0]) == [False, True]
+
+
+@pytest.mark.parametrize("q", [3, 100])
+def test_trees_that_are_not_kept_have_voted_alike(rng, q):
+    X, Y = many_labels(rng, q=q)
+    kept, votes = forest(), forest(keep_trees=False)
+    scores = kept.fit_out_of_sample(X, Y)
+    assert_allclose(votes.fit_out_of_sample(X, Y), scores, rtol=1e-12)
+    assert votes.n_columns_ == kept.n_columns_ == (None if q == 3 else 25)
+    assert not hasattr(votes, "trees_")
