@@ -254,9 +254,7 @@ def _exact_basis(kernel, weights):
     centered *= roots
     centered *= roots[:, None]
     # Divide and conquer: faster for all eigenvectors, at the price of memory O(n^2).
-    values, vectors = eigh(
-        centered, overwrite_a=True, check_finite=False, driver="evd"
-    )
+    values, vectors = eigh(centered, overwrite_a=True, check_finite=False, driver="evd")
     lift = roots[:, None] * vectors
     return Basis(vectors, np.maximum(values, 0), lift, center, weights)
 
