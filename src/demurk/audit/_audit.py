@@ -62,7 +62,7 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
         the shared ones; "auto" takes what explains the labels better. Not used with
         one class per sample.
     n_estimators : int, default=None
-        Trees of each forest; None for 70 with several labels and 100 with one class per
+        Trees of each forest; None for 60 with several labels and 100 with one class per
         sample.
     n_jobs : int, default=None
         Threads; None means 1, -1 all processors.
@@ -157,10 +157,11 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
     use the rates to move its threshold to ``e1 + (1 - e0 - e1) / 2`` instead. Nearest
     neighbour methods gain from `label_distributions_`.
 
-    Time: a forest of 70 trees; O(n^2 D + n^3) for the kernel with n labelled rows, or
-    O(n (D + 600) 600) above 2,000 of them; O(q (n q^2 + q^3)) for the other labels (200
-    of them at most) and O(n q) per step of the noise model. Memory O(n^2) up to 2,000
-    rows, else O(600 n), and O(n (D + q)): of the forest only the votes are kept.
+    Time: a forest of 60 trees; O(n^2 D + n^3) for the kernel with n labelled rows, or
+    O(n (D + 600) 600) above 2,000 of them; O(n q^2 + q^3) for the other labels (200 of
+    them at most; as much again for each label that some rows lack) and O(n q) per step
+    of the noise model. Memory O(n^2) up to 2,000 rows, else O(600 n), and O(n (D + q)):
+    of the forest only the votes are kept.
 
     Examples
     --------

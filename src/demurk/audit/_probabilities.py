@@ -29,7 +29,7 @@ WIDTHS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 EXTRA_FEATURES = 0.3
 MAX_FEATURES = 500
 # Trees of a forest; the noise of few is smoothed by the kernel that stands beside it.
-N_TREES = {False: 70, True: 100}
+N_TREES = {False: 60, True: 100}
 MEMBERS = {False: ("forest", "kernel ridge"), True: ("forest", "trees", "kernel ridge")}
 
 
