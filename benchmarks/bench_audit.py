@@ -1,4 +1,4 @@
-"""LabelAudit for one class per sample against cleanlab with a forest in folds."""
+"""LabelAudit against cleanlab, for one class per sample and for several labels."""
 
 # Authors: The demurk developers
 # SPDX-License-Identifier: BSD-3-Clause
@@ -9,34 +9,62 @@ from importlib.util import find_spec
 from benchmarks.common import CpuBenchmark, size
 from demurk.audit import LabelAudit
 from demurk.benchmark import load_protocol
+from demurk.benchmark.rivals import CleanlabAudit
 from demurk.benchmark.rivals._classes import CleanlabClasses
-from demurk.benchmark.tasks._wrong_classes import _spoiled
+from demurk.benchmark.tasks import _audit, _wrong_classes
 
-SETS = load_protocol("wrong-classes").data_sets
+CLASS_SETS = load_protocol("wrong-classes").data_sets
+LABEL_SETS = load_protocol("wrong-labels").data_sets
 
 
 class Classes(CpuBenchmark):
-    """A tenth of the classes replaced by any other; both in one run, one thread."""
+    """One class per sample, a tenth wrong; cleanlab has a forest in folds."""
 
-    params = size(list(SETS), ["digits"])
+    params = size(list(CLASS_SETS), ["digits"])
     param_names = ("data set",)
 
     def setup(self, name):
-        if find_spec("cleanlab") is None:
-            raise NotImplementedError("needs the extra peers")  # asv skips it
-        try:
-            rows = _spoiled(name, 5, "symmetric", 0.1, size(2000, 100))
-        except (OSError, ValueError) as error:
-            raise NotImplementedError(str(error)) from error  # asv skips it
-        self.X, _, self.given = rows
+        load = _wrong_classes._spoiled
+        self.X, _, self.given = loaded(load, name, size(2000, 100))
 
     def track_times_cleanlab(self, name):
         """CPU time of the audit divided by that of cleanlab."""
-        seconds = []
-        for model in (LabelAudit(random_state=0), CleanlabClasses(random_state=0)):
-            start = time.process_time()
-            model.fit(self.X, self.given)
-            seconds.append(time.process_time() - start)
-        return seconds[0] / seconds[1]
+        return times_cleanlab(CleanlabClasses, self.X, self.given)
 
     track_times_cleanlab.unit = "ratio"
+
+
+class Labels(CpuBenchmark):
+    """Several labels, a tenth wrong; cleanlab has an out-of-bag forest."""
+
+    params = size(list(LABEL_SETS), ["toy"])
+    param_names = ("data set",)
+
+    def setup(self, name):
+        self.X, self.given, _ = loaded(_audit._spoiled, name, size(800, 100))
+
+    def track_times_cleanlab(self, name):
+        """CPU time of the audit divided by that of cleanlab; the goal is at most 1."""
+        return times_cleanlab(CleanlabAudit, self.X, self.given)
+
+    track_times_cleanlab.unit = "ratio"
+
+
+def loaded(load, name, n_rows):
+    """Data with a tenth of the labels wrong, unless asv is to skip them."""
+    if find_spec("cleanlab") is None:
+        raise NotImplementedError("needs the extra peers")
+    try:
+        return load(name, 5, "symmetric", 0.1, n_rows)
+    except (OSError, ValueError) as error:
+        raise NotImplementedError(str(error)) from error
+
+
+def times_cleanlab(rival, X, given):
+    """Both in one run, on one thread."""
+    seconds = []
+    for model in (LabelAudit(random_state=0), rival(random_state=0)):
+        start = time.process_time()
+        model.fit(X, given)
+        seconds.append(time.process_time() - start)
+    return seconds[0] / seconds[1]

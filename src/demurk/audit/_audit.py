@@ -63,8 +63,9 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
         Whether all labels share their noise rates, or each has its own, drawn towards
         the shared ones; "auto" takes what explains the labels better. Not used with
         one class per sample.
-    n_estimators : int, default=100
-        Trees of each forest.
+    n_estimators : int, default=None
+        Trees of each forest; None for 60 with several labels and 100 with one class per
+        sample.
     n_jobs : int, default=None
         Threads; None means 1, -1 all processors.
     random_state : int, RandomState instance or None, default=None
@@ -120,17 +121,18 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
 
     Notes
     -----
-    1. An out-of-bag forest and leave-one-out kernel ridge regression are averaged.
+    1. An out-of-bag forest and leave-one-out kernel ridge regression are weighed by how
+       well each predicts labels it has not seen, halfway to equal weights.
     2. Per label, a leave-one-out ridge regression adds the other labels of the row,
        where that predicts better.
     3. ``P(given = 1) = e1 + (1 - e0 - e1) sigmoid(a_j z_ij + b_j)`` with z the
        standardised scores is fitted for each kind of noise, by penalised likelihood.
     4. Bayes' rule turns the best fit into the probability that an entry is wrong.
 
-    One class per sample: extra trees join in 1, 2 is left out, and in 3 ``P(given = j)
-    = sum_c p_c T[c, j]`` with ``p = softmax(a_c log P_c + b_c)``. Five folds choose
-    whether T is the identity, has one rate, or is free. If it is the identity and p is
-    flat, errors on ambiguous rows are suspected.
+    One class per sample: extra trees join in 1 and all count alike, 2 is left out, and
+    in 3 ``P(given = j) = sum_c p_c T[c, j]`` with ``p = softmax(a_c log P_c + b_c)``.
+    Five folds choose whether T is the identity, has one rate, or is free. If it is the
+    identity and p is flat, errors on ambiguous rows are suspected.
 
     Rates of single labels are drawn around the shared one, ``logit e_j ~ N(m, 1)``, and
     used if they gain more than their Laplace cost and 3. On emotions, scene, yeast and
@@ -157,10 +159,11 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
     use the rates to move its threshold to ``e1 + (1 - e0 - e1) / 2`` instead. Nearest
     neighbour methods gain from `label_distributions_`.
 
-    Time: a forest of 100 trees; O(n^2 D + n^3) for the kernel with n labelled rows, or
-    O(n (D + 600) 600) above 2,000 of them; O(q (n q^2 + q^3)) for the other labels (200
-    of them at most) and O(n q) per step of the noise model. Memory O(n^2) up to 2,000
-    rows, else O(600 n), and O(n (D + q)).
+    Time: a forest of 60 trees; O(n^2 D + n^3) for the kernel with n labelled rows, or
+    O(n (D + 600) 600) above 2,000 of them; O(n q^2 + q^3) for the other labels (200 of
+    them at most; as much again for each label that some rows lack) and O(n q) per step
+    of the noise model. Memory O(n^2) up to 2,000 rows, else O(600 n), and O(n (D + q)):
+    of the forest only the votes are kept.
 
     Examples
     --------
@@ -184,7 +187,7 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
     _parameter_constraints: dict = {
         "noise": [StrOptions({"auto", "symmetric", "extra", "missing", "none"})],
         "rates": [StrOptions({"auto", "shared", "per_label"})],
-        "n_estimators": [Interval(Integral, 1, None, closed="left")],
+        "n_estimators": [Interval(Integral, 1, None, closed="left"), None],
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
     }
@@ -196,7 +199,7 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
         noise="auto",
         *,
         rates="auto",
-        n_estimators=100,
+        n_estimators=None,
         n_jobs=None,
         random_state=None,
     ):

@@ -116,6 +116,7 @@ class _Problem:
         self, Z, Y, observed, structure, per_label, trusted=None, weights=None
     ):
         self.Z, self.Y = Z, Y
+        self.absent = (Y <= 0).astype(np.float64)
         self.weight = observed.astype(np.float64)
         if weights is not None:
             self.weight *= weights[:, np.newaxis]
@@ -139,16 +140,17 @@ class _Problem:
         return [0.0 if slot is None else e[slot] for slot in self.slots]
 
     def curve(self, local, shared):
-        sigma = expit(local[:, 0] * self.Z + local[:, 1])
+        with np.errstate(over="ignore"):
+            # A third of the time of expit, and this is most of the work.
+            sigma = 1 / (1 + np.exp(-local[:, 0] * self.Z - local[:, 1]))
         e, _ = self.rates(local, shared)
         missing, extra = (rate * self.noisy for rate in self.pick(e))
         p = extra + (1 - missing - extra) * sigma
         return sigma, np.clip(p, TINY, 1 - TINY)
 
     def log_likelihood(self, p):
-        return np.einsum(
-            "ij,ij->j", self.weight, np.log(np.where(self.Y > 0, p, 1 - p))
-        )
+        # Probability of what was given: p, or 1 - p where the label is absent.
+        return np.einsum("ij,ij->j", self.weight, np.log(np.abs(p - self.absent)))
 
     def penalty(self, local, shared):
         e = 0.5 * expit(shared)
@@ -263,7 +265,7 @@ def fit_noise(
     start=None,
     weights=None,
     max_iter=100,
-    tol=1e-4,
+    tol=1e-3,
 ):
     """Fit one noise structure by damped Fisher scoring.
 
@@ -285,7 +287,7 @@ def fit_noise(
         How often each row counts.
     max_iter : int, default=100
         Most steps.
-    tol : float, default=1e-4
+    tol : float, default=1e-3
         Stop when a step gains less than this in log-likelihood.
 
     Returns

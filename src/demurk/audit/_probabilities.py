@@ -7,7 +7,7 @@ from contextlib import nullcontext
 
 import numpy as np
 from scipy import sparse
-from sklearn.ensemble import ExtraTreesRegressor, RandomForestRegressor
+from sklearn.tree import DecisionTreeRegressor, ExtraTreeRegressor
 from sklearn.utils import check_random_state
 
 from demurk.audit._other_labels import mirror
@@ -16,6 +16,7 @@ from demurk.out_of_sample import (
     LeaveOneOutKernelRidge,
     OutOfSampleForest,
     label_means,
+    stack_weights,
 )
 
 __all__ = ["MEMBERS", "out_of_sample_proba", "scaled_features"]
@@ -27,13 +28,15 @@ N_LANDMARKS = 600
 WIDTHS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 EXTRA_FEATURES = 0.3
 MAX_FEATURES = 500
+# Trees of a forest; the noise of few is smoothed by the kernel that stands beside it.
+N_TREES = {False: 60, True: 100}
 MEMBERS = {False: ("forest", "kernel ridge"), True: ("forest", "trees", "kernel ridge")}
 
 
 def out_of_sample_proba(
     X, features, Y, seen, single, params, stage=nullcontext, weights=None
 ):
-    """Average of an out-of-bag forest and leave-one-out kernel ridge regression.
+    """Mix of an out-of-bag forest and leave-one-out kernel ridge regression.
 
     Parameters
     ----------
@@ -44,8 +47,8 @@ def out_of_sample_proba(
     Y, seen : ndarray of shape (n_samples, n_labels)
         Given labels, and which of them were observed.
     single : bool
-        Whether there is one class per sample: extra trees join in then, and the kernel
-        has one width and penalty for all classes.
+        Whether there is one class per sample: extra trees join in then, the kernel has
+        one width and penalty for all classes, and all members count alike.
     params : dict
         "n_estimators", "n_jobs" and "random_state".
     stage : callable, default=nullcontext
@@ -72,7 +75,10 @@ def out_of_sample_proba(
             if is_kernel:
                 part += mirror(full, means, _times(Y, weights))
             parts.append(np.clip(part, 0, 1))
-    return sum(parts) / len(parts)
+    if single:
+        return sum(parts) / len(parts)
+    shares = stack_weights(parts, full, seen, weights)
+    return sum(share * part for share, part in zip(shares, parts))
 
 
 def _times(Y, weights):
@@ -83,27 +89,23 @@ def _times(Y, weights):
 
 
 def _forest(n_features, single, params, rng):
-    return OutOfSampleForest(
-        RandomForestRegressor(
-            params["n_estimators"],
-            min_samples_leaf=3,
-            max_features="sqrt",
-            n_jobs=params["n_jobs"],
-            random_state=rng.randint(np.iinfo(np.int32).max),
-        )
-    )
+    tree = DecisionTreeRegressor(min_samples_leaf=3, max_features="sqrt")
+    return _grown(tree, single, params, rng)
 
 
 def _trees(n_features, single, params, rng):
+    n_tried = min(max(int(EXTRA_FEATURES * n_features), 1), MAX_FEATURES)
+    tree = ExtraTreeRegressor(min_samples_leaf=3, max_features=n_tried)
+    return _grown(tree, single, params, rng)
+
+
+def _grown(tree, single, params, rng):
     return OutOfSampleForest(
-        ExtraTreesRegressor(
-            params["n_estimators"],
-            min_samples_leaf=3,
-            max_features=min(max(int(EXTRA_FEATURES * n_features), 1), MAX_FEATURES),
-            bootstrap=True,
-            n_jobs=params["n_jobs"],
-            random_state=rng.randint(np.iinfo(np.int32).max),
-        )
+        tree,
+        params["n_estimators"] or N_TREES[single],
+        n_jobs=params["n_jobs"],
+        keep_trees=False,
+        random_state=rng.randint(np.iinfo(np.int32).max),
     )
 
 

@@ -6,14 +6,13 @@
 import math
 import re
 import struct
-from functools import cache
-from importlib import import_module
 
 import numpy as np
 
 from demurk.io._archive import Archive, Damaged
+from demurk.utils._trees import node_dtype
 
-__all__ = ["node_dtype", "read_array", "read_csr", "tree_class"]
+__all__ = ["read_array", "read_csr"]
 
 MAGIC = b"\x93NUMPY\x01\x00"
 # What numpy writes for an array of numbers or text, and for the nodes of a tree.
@@ -97,16 +96,3 @@ def read_csr(content, allowance, kind):
     matrix = kind((data, indices, indptr), shape=shape)
     matrix.check_format(full_check=True)
     return matrix
-
-
-@cache
-def tree_class():
-    """scikit-learn's compiled tree, which has no public name."""
-    return import_module("sklearn.tree._tree").Tree
-
-
-@cache
-def node_dtype():
-    """The dtype of its nodes."""
-    empty = tree_class()(1, np.ones(1, dtype=np.intp), 1)
-    return empty.__getstate__()["nodes"].dtype

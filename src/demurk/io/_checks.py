@@ -7,13 +7,16 @@ import numpy as np
 from scipy.sparse import issparse
 
 from demurk.io._archive import Damaged
-from demurk.io._arrays import node_dtype, tree_class
+from demurk.out_of_sample import OutOfSampleForest
+from demurk.out_of_sample._trees import StrippedTrees
+from demurk.utils._trees import node_dtype, tree_class
 
 __all__ = ["check_object", "make_random_state", "make_tree"]
 
 # A saved model must not start more threads or processes than this.
 MAX_JOBS = 512
 MAX_FEATURES = 2**31 - 1
+MAX_TREES = 10**6
 SEED_WORDS = 624  # of the Mersenne twister
 TREES = (
     "DecisionTreeClassifier",
@@ -33,10 +36,14 @@ def check_object(instance):
     """Check an object that was just built."""
     n_jobs = getattr(instance, "n_jobs", None)
     _require(n_jobs is None or _is_int(n_jobs, -MAX_JOBS, MAX_JOBS), "n_jobs is wrong")
-    if not type(instance).__module__.startswith("sklearn."):
+    kind, state = type(instance), vars(instance)
+    if kind is StrippedTrees:
+        _check_stripped(instance)
+    elif kind is OutOfSampleForest and "trees_" in state:
+        _check_leaves(state)
+    if not kind.__module__.startswith("sklearn."):
         return
-    name = type(instance).__name__
-    state = vars(instance)
+    name = kind.__name__
     if name in TREES and "tree_" in state:
         _check_tree_estimator(state)
     elif name in FORESTS and "estimators_" in state:
@@ -138,6 +145,79 @@ def _depth(nodes, n_features):
             return depth
         level = np.concatenate([left[level], right[level]])
         depth += 1
+
+
+# Trees without values
+
+
+def _check_stripped(trees):
+    """Check the arrays that compiled code follows, block by block to save memory."""
+    what = "trees without values do not fit together"
+    counted = ("node_counts", "features", "right_children", "leaf_sizes")
+    arrays = [getattr(trees, name) for name in (*counted, "rows", "counts")]
+    _require(
+        all(
+            isinstance(a, np.ndarray)
+            and a.ndim == 1
+            and a.dtype in (np.uint8, np.uint16, np.uint32)
+            for a in arrays
+        )
+        and _is_int(trees.n_features, 1, MAX_FEATURES)
+        and _is_int(trees.n_rows, 1, MAX_FEATURES),
+        what,
+    )
+    node_counts, features, right, sizes, rows, drawn = arrays
+    n_splits = np.count_nonzero(features)
+    _require(
+        1 <= node_counts.size <= MAX_TREES
+        and 1 <= node_counts.min()
+        # No tree has more leaves than there are rows.
+        and node_counts.max() < 2 * trees.n_rows
+        and int(node_counts.sum(dtype=np.int64)) == features.size
+        and features.max() <= trees.n_features
+        and isinstance(trees.thresholds, np.ndarray)
+        and trees.thresholds.dtype == np.float32
+        and trees.thresholds.shape == right.shape == (n_splits,)
+        and sizes.size == features.size - n_splits
+        and sizes.min() >= 1
+        and int(sizes.sum(dtype=np.int64)) == rows.size == drawn.size
+        and drawn.min() >= 1
+        and rows.max() < trees.n_rows,
+        what,
+    )
+    for block in trees.blocks(0):
+        _check_splits(block, what)
+
+
+def _check_splits(trees, what):
+    """Whether every node but the roots is a child once, of an earlier node."""
+    counts = trees.node_counts.astype(np.int64)
+    ends = np.repeat(np.cumsum(counts), counts)
+    splits = np.flatnonzero(trees.features)
+    right = trees.right_children
+    _require(splits.size == right.size, what)
+    right = right + (ends - np.repeat(counts, counts))[splits]
+    children = np.concatenate([splits + 1, right])
+    is_child = np.ones(trees.features.size, dtype=bool)
+    is_child[np.cumsum(counts) - counts] = False
+    _require(
+        bool((right > splits).all())
+        and bool((children < np.tile(ends[splits], 2)).all())
+        and np.array_equal(np.sort(children), np.flatnonzero(is_child)),
+        what,
+    )
+
+
+def _check_leaves(state):
+    trees, targets = state["trees_"], state["targets_"]
+    _require(
+        isinstance(trees, StrippedTrees)
+        and isinstance(targets, np.ndarray)
+        and targets.ndim == 2
+        and targets.dtype == np.float64
+        and len(targets) == trees.n_rows,
+        "the leaves of a forest do not fit its rows",
+    )
 
 
 # Support vector machines

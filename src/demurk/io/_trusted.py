@@ -35,6 +35,7 @@ HELPERS = {
     "demurk.out_of_sample._features.FeatureViews",
     "demurk.out_of_sample._forest.OutOfSampleForest",
     "demurk.out_of_sample._kernel_ridge.LeaveOneOutKernelRidge",
+    "demurk.out_of_sample._trees.StrippedTrees",
 }
 # Of scikit-learn, the classes that only compute with numpy, and those whose arrays are
 # checked (`_checks`). Not among them: what hands unchecked indices from its state to

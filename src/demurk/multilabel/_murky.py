@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from demurk.base import ScoreClassifier
-from demurk.multilabel._murky_members import POOLS, OwnMember, make_members
+from demurk.multilabel._murky_members import POOLS, REDUCED, OwnMember, make_members
 from demurk.out_of_sample import (
     FeatureViews,
     calibrate,
@@ -39,6 +39,8 @@ from demurk.utils._progress import fit_progress
 from demurk.utils._weights import weighted_rows
 
 __all__ = ["MurkyClassifier"]
+
+N_COMPONENTS = 30
 
 
 class MurkyClassifier(CallbackSupportMixin, ScoreClassifier):
@@ -73,7 +75,7 @@ class MurkyClassifier(CallbackSupportMixin, ScoreClassifier):
         entries (a label is predicted if it is more likely true than not). A 1-D y needs
         no choice.
     n_estimators : int, default=300
-        Trees of each forest.
+        Trees of "rf"; the other forests, which vary it, have half as many.
     n_jobs : int, default=None
         Threads, shared out between members and trees; None means 1, -1 all processors.
     random_state : int, RandomState instance or None, default=None
@@ -141,10 +143,15 @@ class MurkyClassifier(CallbackSupportMixin, ScoreClassifier):
     where of a row given twice the other one would remain. A member of yours that takes
     no weights learns without them.
 
-    Time: about five forests of 300 trees, ``O(n log n sqrt(D) q)`` node work each, one
-    ``O(n^3)`` eigendecomposition per kernel width with n labelled rows (above 3,000 of
-    them ``O(n 2000^2)`` by the Nystroem approximation), and 12 logistic regressions per
-    label. Memory: the leaves, O(trees n q), and O(n^2) for the kernels.
+    Time: a forest of 300 trees and four of 150, ``O(n log n sqrt(D) q)`` node work
+    each, one ``O(n^3)`` eigendecomposition per kernel width with n labelled rows (above
+    3,000 of them ``O(n 2000^2)`` by the Nystroem approximation), and 12 logistic
+    regressions per label. From 80 labels on the trees are grown on random projections
+    of the labels to q / 4 columns where out-of-bag rows show no loss.
+
+    Memory: O(trees n) for the forests, whatever the number of labels: splits and leaves
+    are kept, values are not. O(n^2) for the kernels, O(2000 n) above 3,000 rows, and
+    O(n q) for each member while the stack is weighed.
 
     Examples
     --------
@@ -241,8 +248,12 @@ class MurkyClassifier(CallbackSupportMixin, ScoreClassifier):
         ):
             with stage("features"):
                 seed = rng.randint(np.iinfo(np.int32).max)
-                self._views = FeatureViews(random_state=seed).fit(X)
                 names = {view for view, _ in members.values()}
+                # Principal components only where a member looks at them.
+                n_components = N_COMPONENTS if names & REDUCED else 0
+                self._views = FeatureViews(
+                    n_components=n_components, random_state=seed
+                ).fit(X)
                 # A learner that needs complete targets sees the label's mean.
                 full = np.where(seen, Y, self._label_means)
                 views = self._views.views(X if labeled.all() else X[labeled], names)

@@ -7,7 +7,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from scipy.special import expit
 from sklearn.base import BaseEstimator, clone, is_classifier
-from sklearn.ensemble import ExtraTreesRegressor, RandomForestRegressor
+from sklearn.tree import DecisionTreeRegressor, ExtraTreeRegressor
 from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
@@ -19,24 +19,28 @@ from demurk.out_of_sample import (
     leave_one_out_means,
 )
 
-__all__ = ["POOLS", "OwnMember", "make_members"]
+__all__ = ["POOLS", "REDUCED", "OwnMember", "make_members"]
 
 POOLS = {
     "full": ("rf", "et1", "rfpca", "rf3m", "et3m", "ksrc", "kpca30", "l1"),
     "trees": ("rf", "et1", "rfpca", "rf3m", "et3m"),
     "fast": ("rf", "ksrc", "l1"),
 }
-# Name: forest, view, smallest leaf, features per split.
+# Name: tree, view, smallest leaf, features per split.
 FORESTS = {
-    "rf": (RandomForestRegressor, "raw", 1, "sqrt"),
-    "et1": (ExtraTreesRegressor, "raw", 1, "sqrt"),
-    "rfpca": (RandomForestRegressor, "raw+reduced", 3, "sqrt"),
-    "rf3m": (RandomForestRegressor, "raw", 3, 0.2),
-    "et3m": (ExtraTreesRegressor, "raw", 3, 0.3),
+    "rf": (DecisionTreeRegressor, "raw", 1, "sqrt"),
+    "et1": (ExtraTreeRegressor, "raw", 1, "sqrt"),
+    "rfpca": (DecisionTreeRegressor, "raw+reduced", 3, "sqrt"),
+    "rf3m": (DecisionTreeRegressor, "raw", 3, 0.2),
+    "et3m": (ExtraTreeRegressor, "raw", 3, 0.3),
 }
+# The other forests vary the first: with half its trees they tell the stack as much.
+FIRST = "rf"
 # A share of very many features would take forever; no more per split than this.
 MAX_FEATURES = 500
 KERNELS = {"ksrc": "scaled", "kpca30": "reduced"}
+# Views that need principal components.
+REDUCED = {"reduced", "raw+reduced"}
 
 
 def make_members(members, n_features, n_estimators, n_jobs, rng):
@@ -50,7 +54,7 @@ def make_members(members, n_features, n_estimators, n_jobs, rng):
     n_features : int
         Features of the data.
     n_estimators : int
-        Trees of each forest.
+        Trees of the first forest; the others have half as many.
     n_jobs : int or None
         Threads in all. Members are fitted beside each other, which costs less than
         growing the trees of one forest in threads; forests share what is left over.
@@ -77,7 +81,7 @@ def make_members(members, n_features, n_estimators, n_jobs, rng):
         else:
             name, estimator = _named(item, found)
             found[name] = "raw", OwnMember(estimator, random_state=_seed(rng))
-    forests = [m.forest for _, m in found.values() if isinstance(m, OutOfSampleForest)]
+    forests = [m for _, m in found.values() if isinstance(m, OutOfSampleForest)]
     for forest in forests:
         forest.n_jobs = max(effective_n_jobs(n_jobs) // len(forests), 1)
     return found
@@ -87,14 +91,10 @@ def _forest(name, n_features, n_estimators, seed):
     kind, view, leaf, features = FORESTS[name]
     if features != "sqrt":
         features = min(max(int(features * n_features), 1), MAX_FEATURES)
-    forest = kind(
-        n_estimators,
-        min_samples_leaf=leaf,
-        max_features=features,
-        bootstrap=True,
-        random_state=seed,
-    )
-    return view, OutOfSampleForest(forest)
+    if name != FIRST:
+        n_estimators = (n_estimators + 1) // 2
+    tree = kind(min_samples_leaf=leaf, max_features=features)
+    return view, OutOfSampleForest(tree, n_estimators, random_state=seed)
 
 
 def _other(name, seed):

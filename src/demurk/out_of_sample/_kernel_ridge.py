@@ -213,7 +213,7 @@ def leave_one_out_residuals(basis, Y, ridges):
         Eigenvectors and eigenvalues of the centred kernel.
     Y : ndarray of shape (n_samples, n_labels)
         Centred targets.
-    ridges : iterable of float
+    ridges : array-like of float
         Penalties.
 
     Yields
@@ -224,10 +224,11 @@ def leave_one_out_residuals(basis, Y, ridges):
     vectors, values = basis.vectors, basis.values
     roots = basis.roots
     projected = vectors.T @ (roots * Y)
-    squares = vectors**2
-    for ridge in ridges:
-        shrink = values / (values + ridge)
-        leverage = squares @ shrink + basis.weights / basis.weights.sum()
+    shrinks = values[:, None] / (values[:, None] + np.asarray(ridges))
+    shares = basis.weights / basis.weights.sum()
+    # All at once: the squares are read from memory but once.
+    leverages = vectors**2 @ shrinks + shares[:, None]
+    for shrink, leverage in zip(shrinks.T, leverages.T):
         fitted = vectors @ (shrink[:, None] * projected) / roots
         yield (Y - fitted) / (1 - leverage)[:, None]
 
@@ -237,7 +238,7 @@ def _median_squared_distance(X, rng):
     if X.shape[0] > SELECTION_ROWS:
         X = X[rng.choice(X.shape[0], SELECTION_ROWS, replace=False)]
     distances = squared_distances(X)
-    median = np.median(distances[np.triu_indices(X.shape[0], 1)])
+    median = np.median(distances[~np.tri(X.shape[0], dtype=bool)])
     return median if median > 0 else 1.0
 
 
@@ -252,7 +253,8 @@ def _exact_basis(kernel, weights):
     centered = kernel - center - center[:, None] + shares @ center
     centered *= roots
     centered *= roots[:, None]
-    values, vectors = eigh(centered, overwrite_a=True, check_finite=False)
+    # Divide and conquer: faster for all eigenvectors, at the price of memory O(n^2).
+    values, vectors = eigh(centered, overwrite_a=True, check_finite=False, driver="evd")
     lift = roots[:, None] * vectors
     return Basis(vectors, np.maximum(values, 0), lift, center, weights)
 
@@ -262,7 +264,7 @@ def _nystroem(kernel, landmarks, gamma, weights):
     to_features = nystroem_map(gaussian(landmarks, landmarks, gamma))
     center = weights @ kernel / weights.sum()
     features = (kernel - center) @ to_features * np.sqrt(weights)[:, None]
-    values, rotation = eigh(features.T @ features, check_finite=False)
+    values, rotation = eigh(features.T @ features, check_finite=False, driver="evd")
     kept = values > 1e-10 * max(values[-1], 1e-300)
     values, rotation = values[kept], rotation[:, kept]
     vectors = features @ (rotation / np.sqrt(values))

@@ -7,6 +7,7 @@ from numpy.testing import assert_allclose
 from demurk.audit._other_labels import (
     PENALTIES,
     _one_label,
+    _whole_labels,
     add_other_labels,
     mirror,
 )
@@ -167,3 +168,23 @@ def test_weights_count_rows_in_the_fit_and_leave_out_all_of_one(data, rng):
         losses.append((weights @ residuals**2, residuals))
     assert_allclose(found, min(losses, key=lambda loss: loss[0])[1], atol=1e-8)
     assert coefs.shape == (4,)
+
+
+@pytest.mark.parametrize("limit", [2**22, 1])
+def test_all_labels_at_once_equal_each_by_itself(data, rng, limit, monkeypatch):
+    monkeypatch.setattr("demurk.audit._other_labels.BLOCK_ENTRIES", limit)
+    P, Y, _ = data
+    P[:, 4] = 1 - P[:, 4]  # points the wrong way
+    weights = rng.uniform(0.5, 2, size=60)
+    centered = Y - np.average(Y, axis=0, weights=weights)
+    others, labels = np.array([0, 2, 3]), np.array([0, 1, 3, 4])
+    residuals, coefs = _whole_labels(P, centered, centered, others, labels, weights)
+    for k, j in enumerate(labels):
+        used = others[others != j]
+        part = centered[:, used]
+        expected, found = _one_label(
+            P[:, j], centered[:, j], part, (part.T * weights) @ part, weights
+        )
+        assert_allclose(residuals[:, k], expected, atol=1e-10)
+        assert_allclose(coefs[np.isin(others, used), k], found, atol=1e-10)
+        assert_allclose(coefs[others == j, k], 0, atol=1e-12)

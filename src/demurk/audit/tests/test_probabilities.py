@@ -35,3 +35,19 @@ def test_kernel_ridge_would_read_the_own_label_without_the_mirror(monkeypatch, s
     monkeypatch.setattr(_probabilities, "mirror", lambda Y, means, n_rows: 0.0)
     leak = told_apart()
     assert leak > 0.45 and honest < 0.1
+
+
+def test_the_member_that_predicts_better_counts_more(rng, monkeypatch):
+    # Stripes along two features: steps for a forest, too narrow for the kernel.
+    X = rng.uniform(size=(300, 6))
+    Y = np.floor(4 * X[:, :2]) % 2
+    params = {"n_estimators": 30, "n_jobs": 1, "random_state": 0}
+
+    def error():
+        seen = np.ones(Y.shape, bool)
+        proba = out_of_sample_proba(X, scaled_features(X), Y, seen, False, params)
+        return np.mean((Y - proba) ** 2)
+
+    weighed = error()
+    monkeypatch.setattr(_probabilities, "stack_weights", lambda *_: [0.5, 0.5])
+    assert weighed < 0.95 * error()

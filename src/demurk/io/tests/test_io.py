@@ -122,6 +122,21 @@ def test_the_helpers_of_the_list_are_those_that_are_held(rng, tmp_path):
     assert held >= HELPERS
 
 
+def test_saved_forests_are_of_the_order_of_the_table(rng, tmp_path):
+    X = rng.normal(size=(100, 72))
+    sizes = []
+    for n_labels in (6, 60):
+        Y = (X[:, :1] + rng.normal(size=(100, n_labels)) > 0).astype(int)
+        model = MurkyClassifier("trees", random_state=0).fit(X, Y)
+        path = io.save(model, tmp_path / f"{n_labels}.skops")
+        np.testing.assert_array_equal(
+            io.load(path).predict_proba(X), model.predict_proba(X)
+        )
+        sizes.append(path.stat().st_size)
+    assert sizes[0] < 10 * X.nbytes
+    assert sizes[1] < 1.5 * sizes[0]
+
+
 def test_preparation_of_scikit_learn(rng, tmp_path):
     X = pd.DataFrame(rng.normal(size=(30, 3)), columns=list("abc"))
     X["d"] = np.resize(["x", "y", "z"], 30)

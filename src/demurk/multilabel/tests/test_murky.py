@@ -194,7 +194,7 @@ def test_threads_do_not_change_the_result(data):
 )
 def test_members_share_the_threads(members, n_jobs, expected):
     made = make_members(members, 10, 5, n_jobs, np.random.RandomState(0))
-    assert made["rf"][1].forest.n_jobs == expected
+    assert made["rf"][1].n_jobs == expected
 
 
 class Watcher(ClassifierMixin, BaseEstimator):
@@ -324,8 +324,7 @@ def test_wide_sparse_text(rng):
     model = MurkyClassifier(n_estimators=3, random_state=0).fit(words, Y.astype(int))
     assert model._views.mostly_zero_
     assert model.predict(words).shape == (60, 2)
-    forest = model._members["rf3m"][1].forest_
-    assert forest.max_features == 500
+    assert model._members["rf3m"][1].tree.max_features == 500
 
 
 @pytest.mark.parametrize("features", [np.ones((90, 2)), csr_array((90, 20_000))])
