@@ -5,7 +5,7 @@
 
 import numpy as np
 from scipy.special import logit
-from sklearn.ensemble import RandomForestRegressor
+from sklearn.tree import DecisionTreeRegressor
 
 from demurk.out_of_sample import OutOfSampleForest
 
@@ -39,17 +39,16 @@ def forest_beliefs(X, beliefs, n_estimators, n_jobs, rng):
     beliefs : ndarray of shape (n_rows, n_labels)
         Out of bag, between zero and one.
     """
-    forest = RandomForestRegressor(
+    forest = OutOfSampleForest(
+        DecisionTreeRegressor(max_features="sqrt", min_samples_leaf=3),
         n_estimators,
-        max_features="sqrt",
-        min_samples_leaf=3,
         n_jobs=n_jobs,
+        keep_trees=False,
         random_state=rng.randint(np.iinfo(np.int32).max),
     )
     # Sums over people round differently in another order, and trees break ties by it.
     beliefs = np.round(beliefs, N_DIGITS)
-    scores = OutOfSampleForest(forest).fit_out_of_sample(X, beliefs)
-    return np.clip(scores, 0, 1)
+    return np.clip(forest.fit_out_of_sample(X, beliefs), 0, 1)
 
 
 class FeaturePrior:
