@@ -44,8 +44,10 @@ def judge_people(audit, X, said, *others):
             "leave them out."
         )
     X = None if X is None else audit._validate_features(X)
-    names = ("n_estimators", "n_jobs", "random_state")
-    weighed = said.consensus(X, **{name: getattr(audit, name) for name in names})
+    params = {name: getattr(audit, name) for name in ("n_jobs", "random_state")}
+    if audit.n_estimators is not None:
+        params["n_estimators"] = audit.n_estimators
+    weighed = said.consensus(X, **params)
     given = _majority(said)
     found = _findings(given, weighed)
     audit.classes_, audit._given, audit._form = said.classes, given, LabelForm()
