@@ -10,7 +10,7 @@ from pathlib import Path
 
 from demurk.cli._console import note
 from demurk.datasets import list_datasets, load_dataset, read_table
-from demurk.datasets._table import table_from_bunch
+from demurk.datasets._table_bunch import table_from_bunch
 from demurk.datasets._table_form import NoLabelsError
 from demurk.datasets._table_read import is_table
 from demurk.labels import LabelData

@@ -22,6 +22,10 @@ from demurk.datasets._table_cells import (
 from demurk.datasets._table_pieces import apply_piece, category_piece, learn_pieces
 
 
+class NoFeaturesError(ValueError):
+    """No column could be a feature."""
+
+
 @dataclass(frozen=True)
 class Column:
     """What became of a column of a table.
@@ -204,7 +208,7 @@ class TableFeatures(TransformerMixin, BaseEstimator):
         values = values[:, : len(self.numbers_)]
         coded = self._encode(frame, fit=True)
         if not self.numbers_ and not coded:
-            raise ValueError(
+            raise NoFeaturesError(
                 "The table has no column beside the labels that could be a feature; "
                 "add some, or name embeddings with --features."
             )
