@@ -12,12 +12,12 @@ import numpy as np
 import pandas as pd
 
 from demurk.annotators import Agreement, Annotations, Consensus
-from demurk.cli._annotators_page import annotators_page, annotators_story
+from demurk.cli._annotators_page import annotators_page
+from demurk.cli._annotators_story import annotators_story
 from demurk.cli._clean import COPIES
 from demurk.cli._console import say
-from demurk.cli._input import read_input, row_names, samples_of, tell
+from demurk.cli._input import features_of, read_input, row_names, samples_of, tell
 from demurk.cli._output import files_read, free_name, table_of, write_table
-from demurk.datasets._table_features import NoFeaturesError
 from demurk.review._people import WhoSaid
 from demurk.utils._files import OutputFolder, write_text
 
@@ -117,14 +117,6 @@ def weigh(table, seed):
     return Weighed(said, model, agreement, X is not None, _disagreements(table, model))
 
 
-def features_of(table):
-    """The features of a table, or None where it has none."""
-    try:
-        return table.features
-    except NoFeaturesError:
-        return None
-
-
 def _disagreements(table, model):
     """Entries about which people disagree, those that are least certain first."""
     said, who = table.annotations, WhoSaid(table.annotations)
@@ -208,7 +200,7 @@ def people_lines(found):
             "agrees": _number(other["agrees"]),
             "accuracy": _number(own["accuracy"]),
             "quality": _numbers(own["quality"], own["low"], own["high"]),
-            "only": other["only"],
+            "only": other["only"] or None,
         }
         for own, other in zip(quality, agrees, strict=True)
     ]

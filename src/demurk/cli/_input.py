@@ -11,13 +11,22 @@ from pathlib import Path
 from demurk.cli._console import note
 from demurk.datasets import list_datasets, load_dataset, read_table
 from demurk.datasets._table_bunch import table_from_bunch
+from demurk.datasets._table_features import NoFeaturesError
 from demurk.datasets._table_form import NoLabelsError
 from demurk.datasets._table_read import is_table
 from demurk.labels import LabelData
 from demurk.review._apply import apply_decisions
 from demurk.review._store import Store, store_path
 
-__all__ = ["labels_for", "names_of", "read_input", "row_names", "samples_of", "tell"]
+__all__ = [
+    "features_of",
+    "labels_for",
+    "names_of",
+    "read_input",
+    "row_names",
+    "samples_of",
+    "tell",
+]
 
 # Packages that a format needs, and the extra that brings them.
 NEEDS = {".xlsx": ("openpyxl", "tables"), ".h5ad": ("anndata", "anndata")}
@@ -140,6 +149,14 @@ def tell(table):
             f"Warning: {', '.join(map(repr, table.leaks[:5]))} says the same as a "
             "label; leave it out with --drop unless that is meant."
         )
+
+
+def features_of(table):
+    """The features of a table, or None where it has none."""
+    try:
+        return table.features
+    except NoFeaturesError:
+        return None
 
 
 def labels_for(labels, estimator):

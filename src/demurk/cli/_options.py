@@ -64,9 +64,7 @@ READING = {
         "class@anna, class@ben are found by themselves.",
         panel=WHICH,
     ),
-    "row": _text(
-        "--row", help="Column that says about which sample.", panel=WHICH
-    ),
+    "row": _text("--row", help="Column that says about which sample.", panel=WHICH),
     "tag_sep": _text(
         "--tag-sep", help="What separates tags; seen if not given.", panel=WHICH
     ),

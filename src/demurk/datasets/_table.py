@@ -13,7 +13,7 @@ from scipy.sparse import issparse
 
 from demurk.datasets._files import check_known, make_bunch
 from demurk.datasets._table_cells import CellError, as_words
-from demurk.datasets._table_features import Column, TableFeatures
+from demurk.datasets._table_features import Column, NoFeaturesError, TableFeatures
 from demurk.datasets._table_labels import find_form, read_labels
 from demurk.datasets._table_leaks import find_leaks
 from demurk.datasets._table_people import find_people, is_stem, person_columns
@@ -127,7 +127,7 @@ class Table:
         return f"<Table {self.name}: {len(self)} rows, {self.form}>"
 
     def _find_form(self, said, row, annotator, settings):
-        """How the labels stand in the table; of what several people say, one is made."""
+        """How the labels stand in the table; several people become one answer."""
         path, frame = self.source.path, self.frame
         drop = self._options.get("drop", ())
         people = find_people(frame, path, said, row, annotator, drop, settings)
@@ -235,7 +235,10 @@ class Table:
     @property
     def columns(self):
         """What became of each column, in their order."""
-        made = {} if self.vectorizer is None else self.vectorizer.columns_
+        try:
+            made = () if self.vectorizer is None else self.vectorizer.columns_
+        except NoFeaturesError as error:
+            made = error.columns
         found = {column.name: column for column in made}
         note = ""
         if self.annotations is not None:

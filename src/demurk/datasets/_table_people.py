@@ -347,7 +347,6 @@ def _constant(rest, labels, samples, lines):
     kept, left = [], []
     for column in rest.columns:
         if column in labels:
-            left.append(Column(column, "label", "what each person says"))
             continue
         try:
             codes, _ = pd.factorize(rest[column])
