@@ -15,7 +15,9 @@ __all__ = ["annotators_page"]
 
 # What the page has room for.
 SHOWN_PEOPLE = 50
-SHOWN_DISAGREEMENTS = 100
+SHOWN_DISAGREEMENTS, SHOWN_AT_LEAST = 100, 10
+# Where the consensus is surer than this, there is little to discuss.
+UNSURE = 0.05
 SHOWN_PAIRS = 20
 WIDEST_TABLE = 12
 OPEN_PEOPLE = 3
@@ -39,6 +41,13 @@ OWN_STYLE = """
 .report .heat td { min-width: 38px; border: 1px solid var(--paper); }
 .report .heat .right { box-shadow: inset 0 0 0 1px var(--added); }
 .report .list { overscroll-behavior-x: contain; }
+@media (max-width: 600px) {
+  .report .scale { width: 72px; }
+  .report th, .report td { padding-right: 10px; }
+  .report th { white-space: normal; }
+  .report .name { min-width: 72px; }
+  .report .why { min-width: 200px; }
+}
 """
 
 
@@ -156,9 +165,10 @@ def _scale(quality):
 
 
 def _interval(numbers):
-    value, low, high = numbers
-    if value is None:
+    if numbers[0] is None:
         return "not known"
+    # No minus before what rounds to zero.
+    value, low, high = (v if v is None else round(v, 2) + 0.0 for v in numbers)
     ends = "" if low is None else f" ({low:.2f} to {high:.2f})"
     return f"{value:.2f}{ends}"
 
@@ -323,7 +333,9 @@ def _disagreements(found, samples):
     if lines.empty:
         return "<p>None: whoever answered the same row said the same.</p>"
     rows = []
-    for line in lines.head(SHOWN_DISAGREEMENTS).to_dict("records"):
+    count = int((lines["wrong_proba"] >= UNSURE).sum())
+    count = min(max(count, SHOWN_AT_LEAST), SHOWN_DISAGREEMENTS)
+    for line in lines.head(count).to_dict("records"):
         number, sample = line["row"], samples[line["row"] - 1]
         title = (
             f"row {number}" if sample == f"row {number}" else f"row {number} · {sample}"
@@ -338,7 +350,7 @@ def _disagreements(found, samples):
             f'<td class="why">{html.escape(line["said"])}</td></tr>'
         )
     more = len(lines) - len(rows)
-    rest = f"<p>{more:,} more are in disagreements.csv.</p>" if more else ""
+    rest = f"<p>{more:,} surer ones are in disagreements.csv.</p>" if more else ""
     return (
         f"{_region('Disagreements worth discussing')}<table><tr>"
         '<th class="number">P(wrong)</th><th>sample</th><th>consensus</th>'

@@ -11,6 +11,7 @@ import pandas as pd
 from demurk.audit._suspects import LISTS
 from demurk.cli._input import samples_of
 from demurk.review._cards import CardMaker
+from demurk.review._people import WhoSaid
 from demurk.viz import embedding_page
 
 __all__ = [
@@ -204,6 +205,7 @@ def audit_page(read, found, maps, facts):
 def _cards(table, found, given):
     """The cards of the listed rows, the most suspect first."""
     maker, labels = CardMaker(table, most_text=CARD_TEXT), table.labels
+    who = None if table.annotations is None else WhoSaid(table.annotations)
     lines = found.suspects.groupby("row", sort=False)
     columns = {name: j for j, name in enumerate(labels.classes.tolist())}
     value = "wrong_proba" if found.estimated else None
@@ -219,6 +221,8 @@ def _cards(table, found, given):
             }
             for line in own.to_dict("records")
         ]
+        if who is not None:
+            reasons.append({"sentence": who.sentence(row), "wrong": None})
         cards[row] = maker.card(row, given, near) | {
             "column": columns[own["label"].iloc[0]],
             "given": np.flatnonzero(given[row] > 0).tolist(),

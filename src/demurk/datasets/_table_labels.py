@@ -216,7 +216,7 @@ def _no_truth(column, row, cell):
 
 def _classes(cells, form, name):
     words = as_words(_unwrapped(cells, form))
-    gone = np.array([word.lower() in MISSING for word in words])
+    gone = np.array([word.lower() in MISSING for word in words], dtype=bool)
     known = set(words[~gone])
     whole = all(map(_is_whole, known))
     # -1 is an unlabelled sample, unless the classes are just 1 and -1.

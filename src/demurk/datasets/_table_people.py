@@ -11,7 +11,7 @@ import numpy as np
 from demurk.datasets._files import check_known
 from demurk.datasets._table_cells import CellError, as_words
 from demurk.datasets._table_features import Column
-from demurk.datasets._table_form import LabelForm, quoted
+from demurk.datasets._table_form import LabelForm, NoLabelsError, quoted
 from demurk.datasets._table_labels import (
     CLASS_NAMES,
     PREFIX,
@@ -89,13 +89,23 @@ def find_people(frame, path, said, row=None, annotator=None, drop=(), settings=N
         Their answers.
     """
     if annotator is not None:
-        return _long(frame, path, said, (row, annotator), drop, settings or {})
+        people = _long(frame, path, said, (row, annotator), drop, settings or {})
+        return _answered(people, path)
     if row is not None:
         raise ValueError(
             f"--row {quoted(row)} is for tables with a line for each answer: say with "
             "--annotator who answered, or leave it out."
         )
-    return _wide(frame, path, said, drop)
+    return _answered(_wide(frame, path, said, drop), path)
+
+
+def _answered(people, path):
+    if people is not None and not len(people.codes):
+        raise NoLabelsError(
+            f"{path} has no labelled row: all cells of {people.form} are empty; fill "
+            "in some."
+        )
+    return people
 
 
 def person_columns(columns):
@@ -272,7 +282,11 @@ def _long(frame, path, said, who, drop, settings):
     answers = _sorted(codes[known], samples[known], who[known])
     _refuse_twice(samples, who, np.flatnonzero(known), names, row, frame)
     kept, left = _constant(frame[rest], form.columns, samples, lines)
-    left = [Column(annotator, "label", "says who answered"), *left]
+    left = [
+        Column(row, "id", "tells the samples apart"),
+        Column(annotator, "label", "says who answered"),
+        *left,
+    ]
     made = frame[[c for c in columns if c == row or c in kept]].iloc[lines]
     made = made.reset_index(drop=True)
     return People(made, form, list(names), *answers, classes, left, lines)
