@@ -269,7 +269,12 @@ def _advice(facts):
         "Rows are counted from 1, the header left out; suspects.csv has the whole "
         "lists."
     )
-    if facts["estimated"]:
+    if facts["noise"] == "people":
+        yield (
+            "Given is what most people say. `demurk predict` learns from what each of "
+            "them says; `demurk annotators` tells how good they are."
+        )
+    elif facts["estimated"]:
         cuts = sorted({f"{label['threshold']:.2f}" for label in facts["labels"]})
         forest = "To train a random forest, keep the given labels: edits do not help it"
         if cuts != ["0.50"]:
@@ -277,7 +282,7 @@ def _advice(facts):
             forest += f". But let it say yes above {where}, not 0.50 (see summary.json)"
         yield f"{forest}."
         yield "To train a nearest neighbour method, use label_distributions.csv."
-    if facts["noise_asked"] == "auto":
+    if facts["noise_asked"] == "auto" and facts["noise"] != "people":
         yield "If you know what kind of errors were made, run it again with that kind."
 
 
