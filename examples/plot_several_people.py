@@ -68,13 +68,15 @@ print(agreement.people.to_string(index=False))
 # %%
 # What they say together
 # ----------------------
-# The majority believes everybody alike. The consensus weighs people by how good they
-# are, class by class, and a forest that learns from all images is one more witness.
+# The majority believes everybody alike, and draws lots where votes are equal. The
+# consensus weighs people by how good they are, class by class, and a forest that learns
+# from all images is one more witness.
 
 consensus = Consensus(random_state=0).fit(X, answers)
 votes = answers.votes()[0]
+lots = rng.random_sample(votes.shape)
 for name, digits in {
-    "majority": answers.classes[votes.argmax(axis=1)],
+    "majority": answers.classes[(votes + lots).argmax(axis=1)],
     "consensus": consensus.labels_,
 }.items():
     print(f"{name}: {100 * np.mean(digits == true):.1f} % right")

@@ -335,7 +335,13 @@ def _story(classifier, data, output, saved):
         f"predicted {n_rows} others"
         + (f" and {n_cells} single labels." if n_cells else ".")
     ]
-    if isinstance(classifier, MurkyClassifier) and classifier.noise != "none":
+    y = labels_of(data.known, classifier)
+    if isinstance(y, Annotations):
+        lines.append(
+            f"It weighed {len(y.rows):,} answers of {y.n_people:,} people by how good "
+            "they are."
+        )
+    elif isinstance(classifier, MurkyClassifier) and classifier.noise != "none":
         how = "given" if classifier.noise_rate is not None else "estimated"
         what = {
             "symmetric": "of the labels are wrong",
