@@ -30,6 +30,7 @@ FILES = (
     "quality.csv",
     "confusion.csv",
     "disagreements.csv",
+    "further.csv",
     "annotators.html",
     "summary.json",
 )
@@ -44,6 +45,7 @@ class Weighed:
     agreement: Agreement
     with_features: bool
     disagreements: Any  # a frame, the least certain first
+    further: Any  # a frame of rows, those first that need another answer most
 
 
 def annotators_file(source, output, *, seed=0, force=False, data_home=None, **reading):
@@ -114,7 +116,38 @@ def weigh(table, seed):
     model = Consensus(method, n_jobs=-1, random_state=seed)
     model.fit(X, said)
     agreement = said.agreement(random_state=seed)
-    return Weighed(said, model, agreement, X is not None, _disagreements(table, model))
+    apart, further = _disagreements(table, model), _further(table, model)
+    return Weighed(said, model, agreement, X is not None, apart, further)
+
+
+def further_rows(said, model):
+    """Rows in the order in which another answer should be asked for.
+
+    Parameters
+    ----------
+    said : Annotations
+        What people said.
+    model : Consensus
+        Fitted to it.
+
+    Returns
+    -------
+    rows : ndarray of int
+        Rows with an answer, the least certain first.
+    wrong : ndarray of shape (n_rows,)
+        How many of its labels are probably wrong.
+    """
+    wrong = np.nan_to_num(np.asarray(model.wrong_proba_, dtype=float))
+    wrong = wrong if wrong.ndim == 1 else wrong.sum(axis=1)
+    order = np.argsort(-wrong, kind="stable")
+    return order[said.answers_per_row[order] > 0], wrong
+
+
+def _further(table, model):
+    rows, wrong = further_rows(table.annotations, model)
+    columns = [(name, np.asarray(v)[rows]) for name, v in row_names(table).items()]
+    answers = table.annotations.answers_per_row[rows]
+    return table_of([*columns, ("answers", answers), ("expected_wrong", wrong[rows])])
 
 
 def _disagreements(table, model):
@@ -230,6 +263,7 @@ def _write(output, table, found, facts, copy):
         write_table(_quality(facts), folder / "quality.csv")
         write_table(_confusion(found), folder / "confusion.csv")
         write_table(found.disagreements, folder / "disagreements.csv")
+        write_table(found.further, folder / "further.csv")
         write_text(folder / "annotators.html", page)
         summary = json.dumps(facts, indent=1, ensure_ascii=False) + "\n"
         write_text(folder / "summary.json", summary)

@@ -19,6 +19,8 @@ SHOWN_DISAGREEMENTS, SHOWN_AT_LEAST = 100, 10
 # Where the consensus is surer than this, there is little to discuss.
 UNSURE = 0.05
 SHOWN_PAIRS = 20
+SHOWN_FURTHER = 10
+LONGEST_TITLE = 300
 WIDEST_TABLE = 12
 OPEN_PEOPLE = 3
 SHOWN_ERRORS = 8
@@ -87,6 +89,8 @@ def annotators_page(found, facts, samples):
     parts += [
         "<h2>Disagreements worth discussing</h2>",
         _disagreements(found, samples),
+        "<h2>Where one more answer would help most</h2>",
+        _further(found, samples),
         "<h2>What to do with it</h2>",
         _bullets(_advice(facts)),
     ]
@@ -254,7 +258,7 @@ def _errors(found, facts):
         worst = worst.sort_values("both", ascending=False).head(SHOWN_ERRORS)
         rows = "".join(
             f'<tr><td class="name">{html.escape(str(line["label"]))}</td>'
-            f'<td class="number">{line["rows"]:,.0f}</td>'
+            f'<td class="number">{line["given"]:,.0f}</td>'
             f'<td class="number">{100 * line["extra"]:.0f} %</td>'
             f'<td class="number">{100 * line["missing"]:.0f} %</td>'
             f'<td class="number">{_ends(line, "quality")}</td></tr>'
@@ -264,7 +268,7 @@ def _errors(found, facts):
         label = html.escape(f"Errors of {person}", quote=True)
         parts.append(
             f"<details{opened}><summary>{html.escape(person)}</summary>"
-            f'{_region(label)}<table><tr><th>label</th><th class="number">answers</th>'
+            f'{_region(label)}<table><tr><th>label</th><th class="number">given</th>'
             '<th class="number">given though it does not hold</th><th class="number">'
             'left out though it holds</th><th class="number">quality</th></tr>'
             f"{rows}</table></div></details>"
@@ -336,16 +340,12 @@ def _disagreements(found, samples):
     count = int((lines["wrong_proba"] >= UNSURE).sum())
     count = min(max(count, SHOWN_AT_LEAST), SHOWN_DISAGREEMENTS)
     for line in lines.head(count).to_dict("records"):
-        number, sample = line["row"], samples[line["row"] - 1]
-        title = (
-            f"row {number}" if sample == f"row {number}" else f"row {number} · {sample}"
-        )
         given = str(line["consensus"])
         if "label" in line:
             given = f"{line['label']}: {'yes' if line['consensus'] else 'no'}"
         rows.append(
             f'<tr><td class="number">{line["wrong_proba"]:.2f}</td>'
-            f'<td class="name">{html.escape(title[:300])}</td>'
+            f'<td class="name">{_title(line["row"], samples)}</td>'
             f'<td class="name">{html.escape(given)}</td>'
             f'<td class="why">{html.escape(line["said"])}</td></tr>'
         )
@@ -355,4 +355,28 @@ def _disagreements(found, samples):
         f"{_region('Disagreements worth discussing')}<table><tr>"
         '<th class="number">P(wrong)</th><th>sample</th><th>consensus</th>'
         f"<th>who says what</th></tr>{''.join(rows)}</table></div>{rest}"
+    )
+
+
+def _title(number, samples):
+    title, sample = f"row {number}", samples[number - 1]
+    title = title if sample == title else f"{title} · {sample}"
+    return html.escape(title[:LONGEST_TITLE])
+
+
+def _further(found, samples):
+    """Rows that somebody else should look at."""
+    lines = found.further.head(SHOWN_FURTHER).to_dict("records")
+    rows = "".join(
+        f'<tr><td class="number">{line["expected_wrong"]:.2f}</td>'
+        f'<td class="name">{_title(line["row"], samples)}</td>'
+        f'<td class="number">{line["answers"]}</td></tr>'
+        for line in lines
+    )
+    return (
+        f"{_region('Where one more answer would help most')}<table><tr>"
+        '<th class="number">probably wrong</th><th>sample</th><th class="number">'
+        f"answers so far</th></tr>{rows}</table></div><p>Where the consensus is least "
+        "certain, also if nobody disagrees yet; further.csv has all rows in this "
+        "order.</p>"
     )
