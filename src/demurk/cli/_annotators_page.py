@@ -107,13 +107,14 @@ def _advice(facts):
         "Talk about the disagreements with those who disagree: some are slips, others "
         "show a rule that everybody reads in another way. disagreements.csv has all."
     )
+    if any("".join(_remarks(line)) for line in facts["people"]):
+        yield (
+            "Who guesses, or only ever says one thing, did not understand the task or "
+            "did not try; his answers hardly count here, so nothing has to be deleted."
+        )
     yield (
-        "Who guesses, or only ever says one thing, did not understand the task or did "
-        "not try; his answers hardly count here, so nothing has to be deleted."
-    )
-    yield (
-        "consensus has the table with one answer for all; demurk clean and demurk "
-        "predict read the table of several people itself and weigh them."
+        "The file consensus is the table with one answer for all; demurk clean and "
+        "demurk predict read the table of several people itself and weigh them."
     )
 
 
