@@ -17,7 +17,7 @@ from demurk.datasets._table_features import Column, NoFeaturesError, TableFeatur
 from demurk.datasets._table_labels import find_form, read_labels
 from demurk.datasets._table_leaks import find_leaks
 from demurk.datasets._table_people import find_people, is_stem, person_columns
-from demurk.datasets._table_settled import labels_among, settled
+from demurk.datasets._table_settled import check_lines, labels_among, settled
 from demurk.datasets._table_source import Source
 from demurk.datasets._table_write import relabelled, write_table
 from demurk.utils._optional import import_optional
@@ -144,6 +144,7 @@ class Table:
         self._beside_labels = people.columns
         self.frame, form, self.labels, self.annotations = settled(people)
         if people.lines is not None:
+            check_lines(people, self.source, self._options)
             self.source = replace(self.source, rows=people.lines)
         return form
 
@@ -163,7 +164,11 @@ class Table:
     @cached_property
     def _made(self):
         """Features, their names, the fitted transformer, what became of each column."""
-        chosen = {key: self._options.get(key, ()) for key in CORRECTIONS}
+        gone = {column.name for column in self._beside_labels}
+        chosen = {
+            key: tuple(name for name in self._options.get(key, ()) if name not in gone)
+            for key in CORRECTIONS
+        }
         images = self._options.get("image", ())
         chosen["drop"] = (*chosen["drop"], *images)
         decimal = self.source.dialect.decimal

@@ -13,7 +13,7 @@ from demurk.datasets._table_labels import read_labels
 from demurk.datasets._table_write import relabelled
 from demurk.labels import LabelData
 
-__all__ = ["labels_among", "settled"]
+__all__ = ["check_lines", "labels_among", "settled"]
 
 
 def settled(people):
@@ -91,3 +91,19 @@ def labels_among(frame, form, before):
         if form.form == "tags":
             observed[read.labeled] = 1.0
     return replace(before, values=values, observed=observed > 0)
+
+
+def check_lines(people, source, options):
+    """Refuse lines of answers where rows stand beside something else, or are shown."""
+    if source.format in ("anndata", "label studio"):
+        raise ValueError(
+            f"{source.path} has a row per sample, so --annotator means nothing there: "
+            "name a column for each person, as in class@anna."
+        )
+    for option in ("text", "image", "keep", "categorical"):
+        for name in options.get(option, ()):
+            if name not in people.frame.columns:
+                raise ValueError(
+                    f"Column {name!r} of {source.path}, named in --{option}, does not "
+                    "say the same in all lines of a sample: leave it out."
+                )

@@ -192,6 +192,17 @@ def test_what_is_refused(write, text, options, message):
     assert str(info.value).endswith(".") and "\n" not in str(info.value)
 
 
+def test_columns_that_differ_between_lines_can_be_named(write):
+    options = {"annotator": "who", "class_": "kind"}
+    table = read_table(write(LONG), drop=["seconds"], **options)
+    assert table.feature_names == ["x"]
+    with pytest.raises(
+        ValueError, match="'seconds' of .* named in --text, does not say"
+    ):
+        read_table(write(LONG), text=["seconds"], **options)
+    assert "class@anna" in read_table(write(WIDE), drop=["class@anna"]).frame
+
+
 def test_errors_in_features_name_the_line_of_the_answer(write):
     text = "item,who,y,x\n1,u,a,1\n1,v,a,1\n2,u,b,inf\n2,v,b,inf\n"
     with pytest.raises(ValueError, match="line 4: column 'x' holds 'inf'"):
