@@ -196,9 +196,7 @@ def test_columns_that_differ_between_lines_can_be_named(write):
     options = {"annotator": "who", "class_": "kind"}
     table = read_table(write(LONG), drop=["seconds"], **options)
     assert table.feature_names == ["x"]
-    with pytest.raises(
-        ValueError, match="'seconds' of .* named in --text, does not say"
-    ):
+    with pytest.raises(ValueError, match="named in --text, does not say the same"):
         read_table(write(LONG), text=["seconds"], **options)
     assert "class@anna" in read_table(write(WIDE), drop=["class@anna"]).frame
 
