@@ -379,5 +379,5 @@ def _further(found, samples):
         '<th class="number">probably wrong</th><th>sample</th><th class="number">'
         f"answers so far</th></tr>{rows}</table></div><p>Where the consensus is least "
         "certain, also if nobody disagrees yet; further.csv has all rows in this "
-        "order.</p>"
+        "order. Where a row fools everybody, ask somebody who knows.</p>"
     )

@@ -178,7 +178,8 @@ def labels_of(table, estimator):
     What a review has settled counts more than what people said before it.
     """
     weighs = isinstance(estimator, (LabelAudit, MurkyClassifier))
-    if table.annotations is not None and table.checked is None and weighs:
+    settled = table.checked is not None and table.checked[0].any()
+    if table.annotations is not None and weighs and not settled:
         return table.annotations
     return labels_for(table.labels, estimator)
 

@@ -15,7 +15,9 @@ import demurk.cli._annotators as module
 from demurk.annotators import Annotations, Consensus
 from demurk.cli import main
 from demurk.cli._annotators import FILES, annotators_file, further_rows
+from demurk.cli._predict import _learned, _training
 from demurk.datasets import read_table
+from demurk.multilabel import MLkNN, MurkyClassifier
 from demurk.viz.tests.accessibility import axe_findings, axe_script, resize
 from demurk.viz.tests.browser import open_browser
 
@@ -315,12 +317,19 @@ def test_predict_fills_what_nobody_answered(tmp_path, capsys):
     blank = (said == "").all(axis=1).to_numpy()
     assert ((made["filled"] == "class") == blank).all()
     assert (made["predicted"] == true).mean() > 0.85
-    # Rows to predict may also come alone.
-    cells(path).drop(columns=said.columns).to_csv(tmp_path / "new.csv", index=False)
-    new = tmp_path / "new-p.csv"
-    command = ["predict", str(tmp_path / "new.csv"), "--train", str(path)]
-    assert main([*command, "--members", "fast", "-o", str(new)]) == 0
-    assert (pd.read_csv(new)["predicted"] == true).mean() > 0.85
+
+
+def test_nobody_has_answered_about_new_rows(tmp_path):
+    path, new = tmp_path / "animals.csv", tmp_path / "new.csv"
+    animals(path, n_rows=30)
+    rows = cells(path).iloc[:10]
+    rows.drop(columns=rows.filter(like="@").columns).to_csv(new, index=False)
+    data = _training(str(new), str(path), {})
+    y = _learned(data, MurkyClassifier())
+    assert y.n_rows == len(data.X) == 40 and y.rows.max() < 30
+    assert not data.labels.labeled[30:].any() and data.asked.sum() == 10
+    labels = _learned(data, MLkNN())  # which knows no people
+    np.testing.assert_array_equal(labels.values, data.labels.values)
 
 
 @pytest.mark.parametrize("command", ["clean", "map --methods PCA", "reduce"])
