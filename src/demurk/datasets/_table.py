@@ -36,9 +36,9 @@ class Table:
         Label columns, see :func:`read_table`, likewise the other options.
     class_, tags, candidates : str, default=None
         The column of classes, tags or candidates.
-    row, annotator : str, default=None
-        In a table with a line for each answer of a person, the columns that say about
-        which sample, and who.
+    annotator, row : str, default=None
+        In a table with a line for each answer of a person, the columns that say who, and
+        about which sample.
     form : LabelForm, default=None
         How the labels stand in the table, instead of the four before it.
     options : dict, default=None
@@ -88,8 +88,8 @@ class Table:
         class_=None,
         tags=None,
         candidates=None,
-        row=None,
         annotator=None,
+        row=None,
         form=None,
         options=None,
         given=None,
