@@ -37,7 +37,7 @@ class Table:
     class_, tags, candidates : str, default=None
         The column of classes, tags or candidates.
     annotator, row : str, default=None
-        In a table with a line for each answer of a person, the columns that say who, and
+        In a table with a line for each answer of a person, the columns that say who and
         about which sample.
     form : LabelForm, default=None
         How the labels stand in the table, instead of the four before it.
