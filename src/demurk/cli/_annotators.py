@@ -143,9 +143,18 @@ def further_rows(said, model):
     return order[said.answers_per_row[order] > 0], wrong
 
 
+def _named(table, rows):
+    """Numbers of rows and what they are called, beside our own columns."""
+    taken = {"row", "label", "consensus", "wrong_proba", "said", "answers"}
+    names = row_names(table).items()
+    named = [(n, cells) for n, cells in names if not isinstance(cells, range)]
+    columns = [(free_name(n, taken), np.asarray(cells)[rows]) for n, cells in named]
+    return [("row", rows + 1), *columns]
+
+
 def _further(table, model):
     rows, wrong = further_rows(table.annotations, model)
-    columns = [(name, np.asarray(v)[rows]) for name, v in row_names(table).items()]
+    columns = _named(table, rows)
     answers = table.annotations.answers_per_row[rows]
     return table_of([*columns, ("answers", answers), ("expected_wrong", wrong[rows])])
 
@@ -167,7 +176,7 @@ def _disagreements(table, model):
     order = np.argsort(-np.nan_to_num(chances), kind="stable")
     places = [places[k] for k in order]
     rows = np.array([row for row, _ in places], dtype=int)
-    columns = [(name, np.asarray(v)[rows]) for name, v in row_names(table).items()]
+    columns = _named(table, rows)
     if not said.single:
         columns.append(("label", [str(said.classes[j]) for _, j in places]))
     columns += [
@@ -188,7 +197,6 @@ def annotators_facts(table, found, seed):
     wrong = np.nan_to_num(np.asarray(model.wrong_proba_, dtype=float)[per_row > 0])
     return {
         "data": table.name,
-        "source": str(table.source.path),
         "n_samples": said.n_rows,
         "n_people": said.n_people,
         "n_answers": len(said.rows),

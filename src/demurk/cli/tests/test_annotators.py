@@ -184,6 +184,17 @@ def test_several_labels_and_no_features(tmp_path, capsys):
     assert "given though it does not hold" in page
 
 
+def test_columns_may_be_called_as_ours_are(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("row,who,label\nr7,u,a\nr7,v,b\nr9,u,a\nr9,v,a\n")
+    annotators_file(str(path), tmp_path / "out", annotator="who")
+    found = cells(tmp_path / "out" / "disagreements.csv")
+    assert list(found)[:2] == ["row", "row (2)"]
+    assert found.iloc[0, :2].tolist() == ["1", "r7"]
+    page = (tmp_path / "out" / "annotators.html").read_text()
+    assert "row 1 · r7" in page
+
+
 @pytest.mark.parametrize(
     "text",
     [
