@@ -24,6 +24,8 @@ LONGEST_TITLE = 300
 WIDEST_TABLE = 12
 OPEN_PEOPLE = 3
 SHOWN_ERRORS = 8
+# Opacity, in per cent, at which figures can still be read on it.
+HEAT = 40
 
 OWN_STYLE = """
 .report { border-top: 0; }
@@ -139,7 +141,7 @@ def _people(facts):
     return (
         f"{_region('How good each person is')}<table><tr><th>person</th>"
         '<th>quality</th><th class="number">95 % interval</th><th class="number">'
-        'answers</th><th class="number">others say the same</th><th></th></tr>'
+        'answers</th><th class="number">others say the same</th><th>remark</th></tr>'
         f"{''.join(rows)}</table></div><p>Quality is the share of right answers beyond "
         "chance: 1 is always right, 0 is a guess. Right is what the consensus says, as "
         f"far as it is sure.{middle}</p>"
@@ -234,7 +236,7 @@ def _heat(confusion, names, person):
     for j, (name, row) in enumerate(zip(names, confusion)):
         cells = "".join(
             f'<td{_mark(j == k)} style="background: rgb(230 120 40 / '
-            f'{0 if j == k else 75 * share:.0f}%)">{100 * share:.0f}</td>'
+            f'{0 if j == k else HEAT * share:.0f}%)">{100 * share:.0f}</td>'
             for k, share in enumerate(row)
         )
         lines.append(f'<tr><th scope="row">{html.escape(name)}</th>{cells}</tr>')

@@ -112,7 +112,7 @@ def person_columns(columns):
     """Columns that hold what a person says: what about, and who, by their names."""
     found = {}
     for column in columns:
-        stem, _, person = column.partition("@")
+        stem, _, person = str(column).partition("@")
         if stem.strip() and person.strip():
             found[column] = stem, person.strip()
     return found
