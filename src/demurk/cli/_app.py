@@ -300,6 +300,23 @@ def clean(
 
 @app.command()
 @reads_table
+def annotators(
+    source: Source,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Folder to write to.")
+    ] = Path("demurk-annotators"),
+    seed: Annotated[int, typer.Option(help="Seed of the forest.")] = 0,
+    force: Force = False,
+    reading: dict | None = None,
+) -> None:
+    """Weigh what several people say: their consensus, and how good each one is."""
+    from demurk.cli._annotators import annotators_file
+
+    annotators_file(source, output, seed=seed, force=force, **reading)
+
+
+@app.command()
+@reads_table
 def review(
     source: Source,
     reviewer: Annotated[

@@ -17,11 +17,12 @@ import numpy as np
 import pandas as pd
 
 from demurk.audit import LabelAudit
+from demurk.audit._annotated import people_reasons
 from demurk.audit._classes import class_suspects
 from demurk.audit._suspects import LISTS, suspect_frame, top_entries
 from demurk.audit._words import UnknownRateWarning
 from demurk.cli._console import shown_progress
-from demurk.cli._input import labels_for, samples_of
+from demurk.cli._input import label_cells, labels_for, labels_of, samples_of
 from demurk.partial_label import IPAL
 
 __all__ = ["Findings", "find_suspects"]
@@ -34,6 +35,7 @@ UNKNOWN_REVIEW = 25
 class Findings:
     """What the audit says about each entry."""
 
+    table: Any  # with the labels that were judged
     audit: Any
     estimated: bool  # whether a noise rate is known
     cleaned: np.ndarray  # bool (n, q), the labels after correction
@@ -103,9 +105,11 @@ def find_suspects(table, *, noise="auto", review=None, flip=0.8, seed=0):
         with shown_progress(audit), warnings.catch_warnings():
             # It is said in the report.
             warnings.simplefilter("ignore", UnknownRateWarning)
-            audit.fit(
-                table.features, labels_for(labels, audit), **_checked(table, audit)
-            )
+            audit.fit(table.features, labels_of(table, audit), **_checked(table, audit))
+        if audit._people is not None:
+            # It judges what most people say.
+            labels = audit._given
+            table = table.with_labels(label_cells(labels))
     if labels.single:
         return _class_findings(table, audit, review, flip)
     given, estimated = labels.values > 0, audit.estimated_
@@ -115,10 +119,14 @@ def find_suspects(table, *, noise="auto", review=None, flip=0.8, seed=0):
     listed[tuple(top.T)] = True
     entries = top_entries(np.where(listed, audit.scores_, np.nan), given, listed.sum())
     suspects = _lines(audit, entries)
+    if isinstance(audit, LabelAudit) and audit._people is not None:
+        zero = suspects.assign(row=suspects["row"] - 1)
+        suspects["reason"] = people_reasons(zero, *audit._people)
     suspects["corrected"] = (given != cleaned)[tuple(entries.T)].astype(int)
     samples = samples_of(table)
     suspects.insert(2, "sample", [samples[row] for row in entries[:, 0]])
-    return Findings(audit, estimated, cleaned, given != cleaned, listed, suspects)
+    changed = given != cleaned
+    return Findings(table, audit, estimated, cleaned, changed, listed, suspects)
 
 
 def _checked(table, audit):
@@ -151,10 +159,13 @@ def _class_findings(table, audit, review, flip):
     order = np.argsort(-found.scores, kind="stable")
     rank = np.argsort(order, kind="stable")
     chosen = (rank < (n_listed if review is None else review)) | changed[known]
-    order = order[chosen[order]]
+    # Nothing is asked about rows that a person settled or that have no class.
+    order = order[chosen[order] & np.isfinite(found.scores[order])]
     evidence = replace(audit._evidence, rows=known + 1)
     lines = class_suspects(order, found, audit.classes_, evidence)
     rows = known[order]
+    if audit._people is not None:
+        lines["reason"] = people_reasons(lines.assign(row=rows), *audit._people)
     suspects = pd.DataFrame(
         {
             "list": LISTS[1],
@@ -173,18 +184,20 @@ def _class_findings(table, audit, review, flip):
     listed[rows] = given[rows]
     listed[rows, found.suggested[order]] = True
     view = ClassAudit(audit, *_class_entries(given, known, found))
-    return Findings(view, audit.estimated_, cleaned, given != cleaned, listed, suspects)
+    corrected = given != cleaned
+    return Findings(table, view, audit.estimated_, cleaned, corrected, listed, suspects)
 
 
 def _class_entries(given, known, found):
     """Probabilities and scores of entries: of the class given and the one suggested."""
     wrong, scores = np.full((2, *given.shape), np.nan)
-    wrong[known] = np.where(given[known], found.wrong[:, None], 0.0)
-    places = np.arange(len(known))
-    chances = found.distributions[places, found.suggested]
-    wrong[known, found.suggested] = chances
-    scores[known] = np.where(given[known], found.scores[:, None], -np.inf)
-    scores[known, found.suggested] = found.scores
+    # Of people, rows that nobody answered are among those known.
+    own = np.flatnonzero(given[known].any(axis=1))
+    rows, suggested = known[own], found.suggested[own]
+    wrong[rows] = np.where(given[rows], found.wrong[own, None], 0.0)
+    wrong[rows, suggested] = found.distributions[own, suggested]
+    scores[rows] = np.where(given[rows], found.scores[own, None], -np.inf)
+    scores[rows, suggested] = found.scores[own]
     return wrong, scores
 
 

@@ -89,6 +89,7 @@ def clean_file(
     tell(table)
     X = table.features
     found = find_suspects(table, noise=noise, review=review, flip=flip, seed=seed)
+    table = found.table
     search, sentence = choose_neighbors(X)
     if sentence:
         note(sentence)

@@ -11,6 +11,7 @@ import pandas as pd
 from demurk.audit._suspects import LISTS
 from demurk.cli._input import samples_of
 from demurk.review._cards import CardMaker
+from demurk.review._people import WhoSaid
 from demurk.viz import embedding_page
 
 __all__ = [
@@ -204,6 +205,7 @@ def audit_page(read, found, maps, facts):
 def _cards(table, found, given):
     """The cards of the listed rows, the most suspect first."""
     maker, labels = CardMaker(table, most_text=CARD_TEXT), table.labels
+    who = None if table.annotations is None else WhoSaid(table.annotations)
     lines = found.suspects.groupby("row", sort=False)
     columns = {name: j for j, name in enumerate(labels.classes.tolist())}
     value = "wrong_proba" if found.estimated else None
@@ -219,6 +221,8 @@ def _cards(table, found, given):
             }
             for line in own.to_dict("records")
         ]
+        if who is not None:
+            reasons.append({"sentence": who.sentence(row), "wrong": None})
         cards[row] = maker.card(row, given, near) | {
             "column": columns[own["label"].iloc[0]],
             "given": np.flatnonzero(given[row] > 0).tolist(),
@@ -265,7 +269,12 @@ def _advice(facts):
         "Rows are counted from 1, the header left out; suspects.csv has the whole "
         "lists."
     )
-    if facts["estimated"]:
+    if facts["noise"] == "people":
+        yield (
+            "Given is what most people say. `demurk predict` learns from what each of "
+            "them says; `demurk annotators` tells how good they are."
+        )
+    elif facts["estimated"]:
         cuts = sorted({f"{label['threshold']:.2f}" for label in facts["labels"]})
         forest = "To train a random forest, keep the given labels: edits do not help it"
         if cuts != ["0.50"]:
@@ -273,7 +282,7 @@ def _advice(facts):
             forest += f". But let it say yes above {where}, not 0.50 (see summary.json)"
         yield f"{forest}."
         yield "To train a nearest neighbour method, use label_distributions.csv."
-    if facts["noise_asked"] == "auto":
+    if facts["noise_asked"] == "auto" and facts["noise"] != "people":
         yield "If you know what kind of errors were made, run it again with that kind."
 
 

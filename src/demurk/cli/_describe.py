@@ -5,8 +5,9 @@
 
 import numpy as np
 
+from demurk.cli._annotators_story import agreement_line
 from demurk.cli._console import say, show_table
-from demurk.cli._input import read_input
+from demurk.cli._input import features_of, read_input
 
 __all__ = ["describe_file"]
 
@@ -25,15 +26,35 @@ def describe_file(source, **reading):
         What is read how, as in `read_input`.
     """
     table = read_input(source, **reading)
-    n_features = table.features.shape[1]
+    features = features_of(table)
+    n_features = 0 if features is None else features.shape[1]
     say(f"{source}: {len(table):,} rows, {n_features:,} features.")
     _say_file(table)
     for column in table.columns:
         say(f"  {column}")
-    if table.leaks:
+    if features is not None and table.leaks:
         names = ", ".join(map(repr, table.leaks))
         say(f"Warning: {names} says the same as a label.")
+    if table.annotations is not None:
+        _say_people(table.annotations)
     _say_labels(table)
+
+
+def _say_people(said):
+    """How many people there are, and how far they agree."""
+    found = said.agreement(random_state=0)
+    several = int((said.answers_per_row > 1).sum())
+    say(
+        f"{said.n_people:,} people gave {len(said.rows):,} answers; {several:,} rows "
+        f"have several. {agreement_line(found.alpha, found.low, found.high, several)}"
+    )
+    people = found.people.head(SHOWN_LABELS)
+    rows = [
+        [name, f"{n:,}", f"{100 * same:.0f} %" if np.isfinite(same) else "", only or ""]
+        for name, n, _, same, only in people.itertuples(index=False)
+    ]
+    columns = ["person", "answers", "others say the same", "only ever says"]
+    show_table("People", columns, rows)
 
 
 def _say_file(table):

@@ -8,16 +8,31 @@ from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
+import numpy as np
+
+from demurk.audit import LabelAudit
 from demurk.cli._console import note
 from demurk.datasets import list_datasets, load_dataset, read_table
-from demurk.datasets._table import table_from_bunch
+from demurk.datasets._table_bunch import table_from_bunch
+from demurk.datasets._table_features import NoFeaturesError
 from demurk.datasets._table_form import NoLabelsError
 from demurk.datasets._table_read import is_table
 from demurk.labels import LabelData
+from demurk.multilabel import MurkyClassifier
 from demurk.review._apply import apply_decisions
 from demurk.review._store import Store, store_path
 
-__all__ = ["labels_for", "names_of", "read_input", "row_names", "samples_of", "tell"]
+__all__ = [
+    "features_of",
+    "label_cells",
+    "labels_for",
+    "labels_of",
+    "names_of",
+    "read_input",
+    "row_names",
+    "samples_of",
+    "tell",
+]
 
 # Packages that a format needs, and the extra that brings them.
 NEEDS = {".xlsx": ("openpyxl", "tables"), ".h5ad": ("anndata", "anndata")}
@@ -142,11 +157,39 @@ def tell(table):
         )
 
 
+def features_of(table):
+    """The features of a table, or None where it has none."""
+    try:
+        return table.features
+    except NoFeaturesError:
+        return None
+
+
 def labels_for(labels, estimator):
     """Labels in the kind that an estimator reads."""
     if not isinstance(labels, LabelData):
         return labels
     return replace(labels, kind=estimator.__sklearn_tags__().label_tags.kind)
+
+
+def labels_of(table, estimator):
+    """Labels of a table for an estimator; what each person says, where it can weigh it.
+
+    What a review has settled counts more than what people said before it.
+    """
+    weighs = isinstance(estimator, (LabelAudit, MurkyClassifier))
+    settled = table.checked is not None and table.checked[0].any()
+    if table.annotations is not None and weighs and not settled:
+        return table.annotations
+    return labels_for(table.labels, estimator)
+
+
+def label_cells(labels):
+    """Labels as `Table.with_labels` takes them."""
+    if not labels.single:
+        return np.where(labels.observed, labels.values, -1).astype(int)
+    best = labels.classes.astype(object)[labels.values.argmax(axis=1)]
+    return np.where(labels.labeled, best, None)
 
 
 def row_names(table):

@@ -119,6 +119,7 @@ def map_file(
     if clean:
         with _timed("audit", seconds):
             found = find_suspects(table, flip=None)
+        table = found.table
     facts = _summary(table, maps, seconds, found)
     given = np.where(table.labels.observed, table.labels.values, -1)
     y = pd.DataFrame(given, columns=[str(name) for name in table.labels.classes])

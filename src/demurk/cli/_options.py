@@ -58,6 +58,13 @@ READING = {
     "candidates": _text(
         "--candidates", help="Column of candidates, one true: 'cat|lynx'.", panel=WHICH
     ),
+    "annotator": _text(
+        "--annotator",
+        help="Column that says who answered, in a table with a line per answer. "
+        "class@anna, class@ben are found by themselves.",
+        panel=WHICH,
+    ),
+    "row": _text("--row", help="Column that says about which sample.", panel=WHICH),
     "tag_sep": _text(
         "--tag-sep", help="What separates tags; seen if not given.", panel=WHICH
     ),

@@ -3,7 +3,7 @@
 # Authors: The demurk developers
 # SPDX-License-Identifier: BSD-3-Clause
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +13,9 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from demurk import io
+from demurk.annotators import Annotations
 from demurk.cli._console import say, shown_progress
-from demurk.cli._input import labels_for, read_input, row_names, tell
+from demurk.cli._input import labels_for, labels_of, read_input, row_names, tell
 from demurk.cli._output import beside, files_read, free_name, table_of, write_table
 from demurk.datasets import TableFeatures
 from demurk.datasets._table_form import NoLabelsError
@@ -46,6 +47,7 @@ class Training:
     table: Any  # the rows of IN
     X: Any  # features: labelled rows and others
     labels: LabelData  # of all of them
+    known: Any  # the table that they come from
     asked: np.ndarray  # bool (n,), the rows of IN
     vectorizer: Any  # what made the features, or None
 
@@ -92,7 +94,8 @@ def predict_file(
     if not saved:
         _train_and_predict(source, train, Path(output), force, model or {}, reading)
         return
-    learning = {k: reading.get(k) for k in ("labels", "class_", "tags", "candidates")}
+    told = ("labels", "class_", "tags", "candidates", "annotator", "row")
+    learning = {name: reading.get(name) for name in told}
     chosen = [train, *(model or {}).values(), *learning.values()]
     if any(value not in (None, (), []) for value in chosen):
         raise ValueError(
@@ -130,7 +133,7 @@ def _train_and_predict(source, train, output, force, options, reading):
     classifier = choose_classifier(**options, form=data.table.form.form)
     steps = _pipeline(classifier, data.X)
     with shown_progress(steps):
-        steps.fit(data.X, labels_for(data.labels, classifier))
+        steps.fit(data.X, _learned(data, classifier))
     predicted, proba = _predictions(steps, data)
     first = [] if data.vectorizer is None else [("table", data.vectorizer)]
     with folder.writing() as place:
@@ -212,7 +215,7 @@ def _training(source, train, reading):
                 "`demurk clean`."
             )
         asked = np.ones(len(table), dtype=bool)
-        return Training(table, X, labels, asked, table.vectorizer)
+        return Training(table, X, labels, table, asked, table.vectorizer)
     new = _new_table(source, reading)
     more = _new_features(new, table.vectorizer, X.shape[1])
     stack = sparse.vstack if sparse.issparse(X) or sparse.issparse(more) else np.vstack
@@ -228,12 +231,21 @@ def _training(source, train, reading):
     both_X = stack([X, more])
     if sparse.issparse(both_X):
         both_X = sparse.csr_array(both_X)
-    return Training(new, both_X, both, asked, table.vectorizer)
+    return Training(new, both_X, both, table, asked, table.vectorizer)
+
+
+def _learned(data, classifier):
+    """What a classifier learns from: labels, or what each of several people says."""
+    y = labels_of(data.known, classifier)
+    if isinstance(y, Annotations):
+        return replace(y, n_rows=len(data.asked), index=None)
+    return labels_for(data.labels, classifier)
 
 
 def _new_table(source, reading):
     """Rows to predict; their labels, if there are any, are not looked at."""
-    asked = ("labels", "class_", "tags", "candidates", "drop", "keep", "text")
+    asked = ("labels", "class_", "tags", "candidates", "annotator", "row")
+    asked += ("drop", "keep", "text")
     asked += ("categorical", "image", "key")
     plain = {k: v for k, v in reading.items() if k not in asked}
     return read_input(source, **plain, labels=0, needs_labels=False)
@@ -362,7 +374,13 @@ def _story(classifier, data, output, saved):
         f"predicted {n_rows} others"
         + (f" and {n_cells} single labels." if n_cells else ".")
     ]
-    if isinstance(classifier, MurkyClassifier) and classifier.noise != "none":
+    y = labels_of(data.known, classifier)
+    if isinstance(y, Annotations):
+        lines.append(
+            f"It weighed {len(y.rows):,} answers of {y.n_people:,} people by how good "
+            "they are."
+        )
+    elif isinstance(classifier, MurkyClassifier) and classifier.noise != "none":
         how = "given" if classifier.noise_rate is not None else "estimated"
         what = {
             "symmetric": "of the labels are wrong",

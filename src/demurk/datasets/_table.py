@@ -13,10 +13,11 @@ from scipy.sparse import issparse
 
 from demurk.datasets._files import check_known, make_bunch
 from demurk.datasets._table_cells import CellError, as_words
-from demurk.datasets._table_features import Column, TableFeatures
-from demurk.datasets._table_form import LabelForm
+from demurk.datasets._table_features import Column, NoFeaturesError, TableFeatures
 from demurk.datasets._table_labels import find_form, read_labels
 from demurk.datasets._table_leaks import find_leaks
+from demurk.datasets._table_people import find_people, is_stem, person_columns
+from demurk.datasets._table_settled import check_lines, labels_among, settled
 from demurk.datasets._table_source import Source
 from demurk.datasets._table_write import relabelled, write_table
 from demurk.utils._optional import import_optional
@@ -35,6 +36,9 @@ class Table:
         Label columns, see :func:`read_table`, likewise the other options.
     class_, tags, candidates : str, default=None
         The column of classes, tags or candidates.
+    annotator, row : str, default=None
+        In a table with a line for each answer of a person, the columns that say who and
+        about which sample.
     form : LabelForm, default=None
         How the labels stand in the table, instead of the four before it.
     options : dict, default=None
@@ -49,9 +53,12 @@ class Table:
     Attributes
     ----------
     frame : data frame
-        The cells as they stand in the file.
+        The cells as they stand in the file. Where several people gave the labels, a row
+        per sample, with what they say together in place of what each of them says.
     labels : LabelData or None
-        The labels.
+        The labels; of several people, what they say together.
+    annotations : Annotations or None
+        What each of several people says.
     form : LabelForm
         How they stand in the table.
     name : str
@@ -81,6 +88,8 @@ class Table:
         class_=None,
         tags=None,
         candidates=None,
+        annotator=None,
+        row=None,
         form=None,
         options=None,
         given=None,
@@ -96,13 +105,16 @@ class Table:
         self._options = {key: tuple(v) for key, v in (options or {}).items() if v}
         for option, names in self._options.items():
             check_known(names, set(frame.columns), f"--{option}", self.source.path)
-        if form is None:
-            kept = [c for c in frame.columns if c not in self._options.get("drop", ())]
-            path = self.source.path
-            form = find_form(frame[kept], path, labels, class_, tags, candidates)
-        form = replace(form, **{k: v for k, v in settings.items() if v is not None})
+        self.annotations, self._beside_labels = None, []
+        settings = {k: v for k, v in settings.items() if v is not None}
+        said = {"labels": labels, "class_": class_, "tags": tags}
+        said["candidates"] = candidates
         try:
-            self.labels, self.form = read_labels(frame, form, self.source.path)
+            if form is None:
+                form = self._find_form(said, row, annotator, settings)
+            self.form = replace(form, **settings)
+            if self.annotations is None:
+                self.labels, self.form = read_labels(frame, self.form, self.source.path)
         except CellError as error:
             raise self._placed(error) from error
 
@@ -114,6 +126,28 @@ class Table:
         """Say what it holds, in one line."""
         return f"<Table {self.name}: {len(self)} rows, {self.form}>"
 
+    def _find_form(self, said, row, annotator, settings):
+        """How the labels stand in the table; several people become one answer."""
+        path, frame = self.source.path, self.frame
+        drop = self._options.get("drop", ())
+        people = find_people(frame, path, said, row, annotator, drop, settings)
+        if people is None:
+            kept = frame[[c for c in frame.columns if c not in drop]]
+            form = find_form(kept, path, *said.values())
+            # What others say is no feature.
+            self._beside_labels = [
+                Column(c, "left out", f"what {who} says")
+                for c, (stem, who) in person_columns(kept.columns).items()
+                if c not in form.columns and is_stem(stem, form)
+            ]
+            return form
+        self._beside_labels = people.columns
+        self.frame, form, self.labels, self.annotations = settled(people)
+        if people.lines is not None:
+            check_lines(people, self.source, self._options)
+            self.source = replace(self.source, rows=people.lines)
+        return form
+
     def _placed(self, error):
         """The error of a cell, with its place in the file."""
         place = self.source.place(error.row)
@@ -124,13 +158,17 @@ class Table:
     @property
     def cells(self):
         """The columns that are no labels, as they stand."""
-        names = set(self.form.columns)
+        names = {*self.form.columns, *(c.name for c in self._beside_labels)}
         return self.frame[[c for c in self.frame.columns if c not in names]]
 
     @cached_property
     def _made(self):
         """Features, their names, the fitted transformer, what became of each column."""
-        chosen = {key: self._options.get(key, ()) for key in CORRECTIONS}
+        gone = {column.name for column in self._beside_labels}
+        chosen = {
+            key: tuple(name for name in self._options.get(key, ()) if name not in gone)
+            for key in CORRECTIONS
+        }
         images = self._options.get("image", ())
         chosen["drop"] = (*chosen["drop"], *images)
         decimal = self.source.dialect.decimal
@@ -202,17 +240,23 @@ class Table:
     @property
     def columns(self):
         """What became of each column, in their order."""
-        made = {} if self.vectorizer is None else self.vectorizer.columns_
+        try:
+            made = () if self.vectorizer is None else self.vectorizer.columns_
+        except NoFeaturesError as error:
+            made = error.columns
         found = {column.name: column for column in made}
+        note = ""
+        if self.annotations is not None:
+            note = f"what {self.annotations.n_people} people say together"
         for name in self.form.columns:
-            found[name] = Column(name, "label")
+            found[name] = Column(name, "label", note)
         for name in self._options.get("image", ()):
             found[name] = Column(name, "image")
+        for column in self._beside_labels:
+            found[column.name] = column
         unused = "features come from elsewhere; --keep adds it"
-        return [
-            found.get(name, Column(name, "left out", unused))
-            for name in map(str, self.frame.columns)
-        ]
+        names = dict.fromkeys([*map(str, self.frame.columns), *found])
+        return [found.get(name, Column(name, "left out", unused)) for name in names]
 
     # What rows are called
 
@@ -298,7 +342,10 @@ class Table:
         made = object.__new__(type(self))
         made.__dict__ = dict(vars(self))
         made.frame = frame
-        made.labels = read_labels(frame, self.form, self.source.path)[0]
+        if self.annotations is None:
+            made.labels = read_labels(frame, self.form, self.source.path)[0]
+        else:
+            made.labels = labels_among(frame, self.form, self.labels)
         made.__dict__.pop("leaks", None)
         return made
 
@@ -343,33 +390,6 @@ class Table:
         data = self.features
         data = data if issparse(data) else np.ascontiguousarray(data)
         return make_bunch(data, target, self.feature_names, names, self.name)
-
-
-def table_from_bunch(bunch, path=None):
-    """The table of a data set whose features are numbers already."""
-    pd = import_optional("pandas", "tables")
-    target, names = bunch.target, [str(name) for name in bunch.target_names]
-    if bunch.get("candidates") is not None:
-        sets = [
-            "|".join(np.array(names)[row > 0]) if (row >= 0).all() else ""
-            for row in np.asarray(bunch.candidates)
-        ]
-        frame = pd.DataFrame({"class": sets})
-        form = LabelForm("candidates", ("class",), "|")
-    elif target.ndim == 1:
-        words = np.array([*names, ""], dtype=object)
-        frame, form = (
-            pd.DataFrame({"class": words[target]}),
-            LabelForm("class", ("class",)),
-        )
-    else:
-        columns = [f"label:{name}" for name in names]
-        frame = pd.DataFrame(target, columns=columns)
-        form = LabelForm("labels", tuple(columns))
-    source = Source(str(path or bunch.name), "bunch")
-    return Table(
-        frame, form=form, given=(bunch.data, bunch.feature_names), source=source
-    )
 
 
 def _check_names(names, path):

@@ -22,6 +22,17 @@ from demurk.datasets._table_cells import (
 from demurk.datasets._table_pieces import apply_piece, category_piece, learn_pieces
 
 
+class NoFeaturesError(ValueError):
+    """No column could be a feature."""
+
+    def __init__(self, columns=()):
+        super().__init__(
+            "The table has no column beside the labels that could be a feature; add "
+            "some, or name embeddings with --features."
+        )
+        self.columns = columns
+
+
 @dataclass(frozen=True)
 class Column:
     """What became of a column of a table.
@@ -204,10 +215,9 @@ class TableFeatures(TransformerMixin, BaseEstimator):
         values = values[:, : len(self.numbers_)]
         coded = self._encode(frame, fit=True)
         if not self.numbers_ and not coded:
-            raise ValueError(
-                "The table has no column beside the labels that could be a feature; "
-                "add some, or name embeddings with --features."
-            )
+            self.medians_ = np.zeros(0)
+            self._describe(self.medians_)
+            raise NoFeaturesError(self.columns_)
         return self._filled(values, coded, fit=True)
 
     def transform(self, X):

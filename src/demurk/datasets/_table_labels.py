@@ -75,8 +75,11 @@ def _named_labels(labels, columns, name):
 
 def _found_form(frame, columns, name):
     """The form that nobody has to say."""
-    _refuse_annotators(columns, name)
-    prefixed = [c for c in columns if c.startswith(PREFIX) and len(c) > len(PREFIX)]
+    prefixed = [
+        c
+        for c in columns
+        if c.startswith(PREFIX) and len(c) > len(PREFIX) and "@" not in c
+    ] or [c for c in columns if c.startswith(PREFIX) and len(c) > len(PREFIX)]
     called = [c for c in columns if c.strip().lower() in CLASS_NAMES]
     lists = [c for c in columns if c.lower() in TAG_NAMES and holds_lists(frame[c])]
     called = [c for c in called if c not in lists]
@@ -103,22 +106,6 @@ def _list_form(cells):
 
 def _either(ways):
     return " or ".join(str(way) for way in ways)
-
-
-def _refuse_annotators(columns, name):
-    stems = tuple(f"{word}@" for word in CLASS_NAMES)
-    people = [
-        c
-        for c in columns
-        if c.lower().startswith(stems) or (c.startswith(PREFIX) and "@" in c)
-    ]
-    if len(people) > 1:
-        raise ValueError(
-            f"{name} has the labels of several annotators ({people[0]!r}, "
-            f"{people[1]!r}), which cannot be weighed yet; take those of one with "
-            f"--{'labels' if people[0].startswith(PREFIX) else 'class'} "
-            f"{quoted(people[0])} and leave out the others with --drop."
-        )
 
 
 def no_labels(frame, name):
@@ -229,7 +216,7 @@ def _no_truth(column, row, cell):
 
 def _classes(cells, form, name):
     words = as_words(_unwrapped(cells, form))
-    gone = np.array([word.lower() in MISSING for word in words])
+    gone = np.array([word.lower() in MISSING for word in words], dtype=bool)
     known = set(words[~gone])
     whole = all(map(_is_whole, known))
     # -1 is an unlabelled sample, unless the classes are just 1 and -1.

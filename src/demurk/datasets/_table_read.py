@@ -13,7 +13,8 @@ import numpy as np
 from demurk.datasets._arrays import load_arrays
 from demurk.datasets._files import check_data, existing_file
 from demurk.datasets._room import bounded
-from demurk.datasets._table import Table, table_from_bunch
+from demurk.datasets._table import Table
+from demurk.datasets._table_bunch import table_from_bunch
 from demurk.datasets._table_cells import as_words
 from demurk.datasets._table_source import Source
 from demurk.datasets._table_text import has_column, read_bytes, read_text, sniff
@@ -44,6 +45,8 @@ def read_table(
     class_=None,
     tags=None,
     candidates=None,
+    annotator=None,
+    row=None,
     tag_sep=None,
     none="none",
     noise=None,
@@ -79,6 +82,13 @@ def read_table(
         A column with several labels per cell: "dog;dry", a JSON list, a Parquet list.
     candidates : str, default=None
         A column with candidates, "cat|lynx", of which one is true.
+    annotator : str, default=None
+        In a table with a line for each answer of a person, the column that says who. A
+        table with a column for each person, `class@anna` and `class@ben` or
+        `label:spam@anna`, is known by itself.
+    row : str, default=None
+        The column that says which sample such a line is about; found by itself where
+        one is called row, id, item or alike.
     tag_sep : str, default=None
         What separates tags or candidates; None looks at the cells.
     none : str, default="none"
@@ -153,6 +163,8 @@ def read_table(
         class_=class_,
         tags=tags,
         candidates=candidates,
+        annotator=annotator,
+        row=row,
         options={name: _listed(value) for name, value in options.items()},
         given=given,
         source=source,

@@ -18,9 +18,11 @@ class Source:
     dialect: Dialect = field(default_factory=Dialect)
     data: bytes | None = None  # of the standard input, which cannot be read again
     extra: Any = None  # what a format holds beside the cells
+    rows: Any = None  # in a table with several lines per row, the first of each
 
     def place(self, row):
         """Where a row stands, in words."""
+        row = row if self.rows is None else int(self.rows[row])
         if self.format != "text":
             return f"{self.path}, row {row + 1}"
         data = read_bytes(self.path) if self.data is None else self.data

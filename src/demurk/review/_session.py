@@ -10,6 +10,7 @@ import numpy as np
 
 from demurk.review._cards import CardMaker
 from demurk.review._keys import row_keys
+from demurk.review._people import WhoSaid
 from demurk.review._progress import counts, findings
 from demurk.review._questions import Filter, Questions
 from demurk.review._rows import RowFilter
@@ -72,6 +73,7 @@ class Session:
         self.questions = Questions(labels, table.form.form)
         self.keys = row_keys(table, store) if keys is None else keys
         self.cards = CardMaker(table)
+        self._who = None if table.annotations is None else WhoSaid(table.annotations)
         self.version = 0
         self._on_decision = on_decision
         self._lock = threading.RLock()
@@ -343,8 +345,10 @@ class Session:
         if self.questions.form == "candidates":
             # That one of several is wrong goes without saying.
             card["unlikely"], wrong = int(ranking.unlikely[row]), None
-        reason = {"sentence": sentence, "wrong": wrong}
-        return card | {"reasons": [reason], "suggested": best}
+        reasons = [{"sentence": sentence, "wrong": wrong}]
+        if self._who is not None:
+            reasons.append({"sentence": self._who.sentence(row, column)})
+        return card | {"reasons": reasons, "suggested": best}
 
     def _shown_labels(self, question):
         """Labels of the row; what others decided about the question leads nobody."""

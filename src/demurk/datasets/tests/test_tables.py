@@ -165,8 +165,6 @@ REFUSED = [
     ("x,class,target\n1,a,b\n", {}, "--class class or --class target"),
     ("x,class,label:z\n1,a,1\n", {}, "--labels label: or --class class"),
     ("x,class\n1,a\n", {"class_": "class", "tags": "x"}, "--class and --tags say two"),
-    ("x,class@anna,class@ben\n1,a,b\n", {}, "several annotators .'class@anna'"),
-    ("x,label:a@u,label:a@v\n1,1,0\n", {}, "several annotators"),
     ("x,t\n1,[a\n", {"tags": "t"}, "line 2: column 't' holds '.a', which is no JSON"),
     ("x,t\n1,[]\n2,a\n", {"candidates": "t"}, "line 2: column 't' has no candidate"),
     ("x,l\n1,0\n", {"labels": 2}, "cannot have 2 labels among its 2 columns"),
