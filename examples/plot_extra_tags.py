@@ -90,9 +90,8 @@ scores = {
 }
 for name, score in scores.items():
     report = noise_report(tags, Y[rows], score)
-    print(
-        f"{name:16}", "  ".join(f"{key} {report[key]:.3f}" for key in list(report)[:3])
-    )
+    figures = (f"{key} {report[key]:.3f}" for key in ("AUC", "AP", "P@n"))
+    print(f"{name:16}", "  ".join(figures))
 
 # %%
 # How many there are is harder to say: a tag that is given to many others counts as

@@ -56,9 +56,8 @@ print(f"{(y >= 0).sum()} labels for {len(y)} rows, {(true != y)[y >= 0].sum()} w
 
 def forest(y):
     known = y >= 0
-    return (
-        RandomForestClassifier(300, random_state=0).fit(X[known], y[known]).predict(X)
-    )
+    model = RandomForestClassifier(300, random_state=0).fit(X[known], y[known])
+    return model.predict(X)
 
 
 def murky(y):
