@@ -56,10 +56,10 @@ def demo(
     output: Annotated[Path, typer.Option(help="Folder to write to.")] = Path(
         "demurk-demo"
     ),
-    seed: Annotated[int, typer.Option(help="Seed of the synthetic data.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed: which digits are wrong.")] = 0,
     force: Force = False,
 ) -> None:
-    """Run the whole path on built-in data: corrupt, reduce, clean, classify."""
+    """Write a table with wrong and missing classes; clean it, predict, draw it."""
     from demurk.cli._demo import run_demo
 
     run_demo(output, seed, force)
