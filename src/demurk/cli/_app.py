@@ -23,6 +23,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
+# Groups of commands in the help.
+TABLES, LISTS = "Tables", "What there is"
+
 Scale = Annotated[bool, typer.Option(help="Standardise the features first.")]
 Neighbors = Annotated[
     int | None, typer.Option("--neighbors", "-k", min=1, help="Graph neighbours.")
@@ -51,7 +54,7 @@ def _options(
     pass
 
 
-@app.command()
+@app.command(rich_help_panel=TABLES)
 def demo(
     output: Annotated[Path, typer.Option(help="Folder to write to.")] = Path(
         "demurk-demo"
@@ -65,7 +68,7 @@ def demo(
     run_demo(output, seed, force)
 
 
-@app.command()
+@app.command(rich_help_panel=LISTS)
 def methods() -> None:
     """List the methods."""
     from demurk.registry import METHODS
@@ -75,7 +78,7 @@ def methods() -> None:
     show_table("Methods", columns, rows)
 
 
-@app.command()
+@app.command(rich_help_panel=LISTS)
 def datasets(data_home: DataHome = None) -> None:
     """List the data sets known by name, and which of them are here."""
     from demurk.datasets import list_datasets
@@ -96,7 +99,7 @@ def datasets(data_home: DataHome = None) -> None:
     say("Files are looked for in --data-home, in $DEMURK_DATA and in the cache folder.")
 
 
-@app.command()
+@app.command(rich_help_panel=TABLES)
 @reads_table
 def describe(source: Source, reading: dict | None = None) -> None:
     """Say what a table holds: what becomes of each column, and its labels."""
@@ -105,7 +108,7 @@ def describe(source: Source, reading: dict | None = None) -> None:
     describe_file(source, **reading)
 
 
-@app.command()
+@app.command(rich_help_panel=TABLES)
 @reads_table
 def reduce(
     source: Source,
@@ -138,7 +141,7 @@ def reduce(
     )
 
 
-@app.command()
+@app.command(rich_help_panel=TABLES)
 @reads_table
 def predict(
     first: Annotated[
@@ -221,7 +224,7 @@ def predict(
     )
 
 
-@app.command("map")
+@app.command("map", rich_help_panel=TABLES)
 @reads_table
 def map_command(
     source: Source,
@@ -256,7 +259,7 @@ def map_command(
     )
 
 
-@app.command()
+@app.command(rich_help_panel=TABLES)
 @reads_table
 def clean(
     source: Source,
@@ -298,7 +301,7 @@ def clean(
     )
 
 
-@app.command()
+@app.command(rich_help_panel=TABLES)
 @reads_table
 def review(
     source: Source,
@@ -349,7 +352,7 @@ def review(
     )
 
 
-@app.command("apply")
+@app.command("apply", rich_help_panel=TABLES)
 @reads_table
 def apply_command(
     source: Source,
@@ -388,4 +391,4 @@ def apply_command(
     )
 
 
-app.command()(bench)
+app.command(rich_help_panel=LISTS)(bench)

@@ -24,7 +24,7 @@ from demurk.cli._console import shown_progress
 from demurk.cli._input import labels_for, samples_of
 from demurk.partial_label import IPAL
 
-__all__ = ["Findings", "find_suspects"]
+__all__ = ["Findings", "count_labels", "find_suspects"]
 
 # Length of each list where the number of wrong entries is not known.
 UNKNOWN_REVIEW = 25
@@ -119,6 +119,11 @@ def find_suspects(table, *, noise="auto", review=None, flip=0.8, seed=0):
     samples = samples_of(table)
     suspects.insert(2, "sample", [samples[row] for row in entries[:, 0]])
     return Findings(audit, estimated, cleaned, given != cleaned, listed, suspects)
+
+
+def count_labels(entries, one_class):
+    """How many entries; with one class per row, how many rows."""
+    return int((entries.any(axis=1) if one_class else entries).sum())
 
 
 def _checked(table, audit):

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from demurk.audit._suspects import LISTS
+from demurk.cli._audit import count_labels
 from demurk.cli._input import samples_of
 from demurk.review._cards import CardMaker
 from demurk.viz import embedding_page
@@ -44,8 +45,8 @@ def audit_facts(read, found, maps, noise, flip, seed):
         "n_features": int(read.features.shape[1]),
         "n_labels": labels.n_labels,
         "one_class": labels.single,
-        "entries": _count(labels.observed, labels.single),
-        "not_observed": _count(~labels.observed, labels.single),
+        "entries": count_labels(labels.observed, labels.single),
+        "not_observed": count_labels(~labels.observed, labels.single),
         "noise_asked": noise,
         "noise": audit.noise_,
         "message": audit.message_,
@@ -54,7 +55,7 @@ def audit_facts(read, found, maps, noise, flip, seed):
         "expected_wrong": audit.n_suspects_,
         "listed": {name: int((on_list == name).sum()) for name in LISTS.values()},
         "flip": flip,
-        "corrected": _count(found.corrected, labels.single),
+        "corrected": count_labels(found.corrected, labels.single),
         "rates": audit.rates_,
         "labels": [
             {
@@ -72,11 +73,6 @@ def audit_facts(read, found, maps, noise, flip, seed):
         "maps": list(maps),
         "seed": seed,
     }
-
-
-def _count(entries, one_class):
-    """How many entries; with one class per row, how many rows."""
-    return int((entries.any(axis=1) if one_class else entries).sum())
 
 
 def size_line(facts):
@@ -260,18 +256,22 @@ def _bullets(lines):
 
 
 def _advice(facts):
+    lists = "the list" if facts["one_class"] else "both lists"
     yield (
-        "Read both lists from the top, and stop where most entries turn out right. "
-        "Rows are counted from 1, the header left out; suspects.csv has the whole "
-        "lists."
+        f"Read {lists} from the top, and stop where most turn out right; `demurk "
+        "review` asks about them one by one. Rows are counted from 1, the header left "
+        "out, in all files; suspects.csv has all suspects."
     )
-    if facts["estimated"]:
+    if facts["one_class"]:
+        yield "To train a random forest, keep the given classes: edits do not help it."
+    elif facts["estimated"]:
         cuts = sorted({f"{label['threshold']:.2f}" for label in facts["labels"]})
         forest = "To train a random forest, keep the given labels: edits do not help it"
         if cuts != ["0.50"]:
             where = " to ".join(sorted({cuts[0], cuts[-1]}))
             forest += f". But let it say yes above {where}, not 0.50 (see summary.json)"
         yield f"{forest}."
+    if facts["estimated"]:
         yield "To train a nearest neighbour method, use label_distributions.csv."
     if facts["noise_asked"] == "auto":
         yield "If you know what kind of errors were made, run it again with that kind."

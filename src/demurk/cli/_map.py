@@ -14,7 +14,7 @@ from scipy.sparse import issparse
 from sklearn.decomposition import PCA
 from sklearn.preprocessing import StandardScaler
 
-from demurk.cli._audit import find_suspects
+from demurk.cli._audit import count_labels, find_suspects
 from demurk.cli._console import console, note, say
 from demurk.cli._input import labels_for, read_input, samples_of, tell
 from demurk.cli._output import choose_neighbors, files_read
@@ -178,7 +178,8 @@ def _summary(table, maps, seconds, found):
         "n_labels": labels.n_labels,
         "maps": list(maps),
         "seconds": seconds,
-        "given": int(labels.observed.sum()),
+        "one_class": labels.single,
+        "given": count_labels(labels.observed, labels.single),
     }
     if found is not None:
         facts |= {
@@ -191,15 +192,19 @@ def _summary(table, maps, seconds, found):
 
 
 def _report(facts, page):
+    maps = facts["maps"]
     lines = [
-        f"{facts['data']}: {facts['n_samples']} samples, {len(facts['maps'])} maps "
-        f"({', '.join(facts['maps'])})."
+        f"{facts['data']}: {facts['n_samples']} samples, {len(maps)} "
+        f"map{'s' * (len(maps) > 1)} ({', '.join(maps)})."
     ]
     if "listed" in facts:
         lines.append(facts["message"])
+        among = "rows with a class"
+        if not facts["one_class"]:
+            among = f"given labels, in {facts['suspect_samples']} samples"
         lines.append(
-            f"Suspects listed: {facts['listed']} of {facts['given']} given labels, in "
-            f"{facts['suspect_samples']} samples; `demurk clean` gives the reasons."
+            f"Suspects listed: {facts['listed']} of {facts['given']} {among}; `demurk "
+            "clean` gives the reasons."
         )
     lines.append(f"Open {page} in a browser; the picture is beside it.")
     return "\n".join(lines)

@@ -304,6 +304,36 @@ def test_one_number_of_suspects(tmp_path, data_home):
     drawn = json.loads((out / "summary.json").read_text())
     assert drawn["listed"] == sum(clean["listed"].values())
     assert drawn["expected_wrong"] == clean["expected_wrong"]
+    assert drawn["given"] == clean["entries"]
+    suspects = pd.read_csv(tmp_path / "clean" / "suspects.csv")
+    assert len(suspects) == drawn["listed"]
+    assert suspects["wrong_proba"].notna().all() == clean["estimated"]
+    assert suspects["corrected"].sum() == clean["corrected"]
+
+
+def test_one_number_of_suspect_classes(tmp_path, data_home, capsys):
+    """In what is said, in the files and on the page, and in the copy the corrected."""
+    path, *options = as_class(tmp_path, data_home)
+    frame = pd.read_csv(path, keep_default_na=False)
+    frame.loc[[1, 7, 13, 19], "species"] = ["virginica", "setosa"] * 2
+    frame.to_csv(path, index=False)
+    out = run("clean", [path, *options], tmp_path)
+    said = capsys.readouterr().out
+    facts = json.loads((out / "summary.json").read_text())
+    suspects = pd.read_csv(out / "suspects.csv")
+    assert 0 < len(suspects) == facts["expected_wrong"]
+    assert f"about {len(suspects)} of 50 rows" in said
+    assert f"Listed: the {len(suspects)} rows" in said
+    assert (out / "audit.html").read_text().count('<a class="find"') == len(suspects)
+    copy = pd.read_csv(out / "cleaned.csv", keep_default_na=False)
+    rows = np.flatnonzero(copy["species"] != frame["species"]) + 1
+    corrected = suspects.loc[suspects["corrected"] == 1, "row"]
+    assert sorted(corrected) == rows.tolist() and len(rows) == facts["corrected"]
+    drawn = run("map", [path, *options], tmp_path) / "summary.json"
+    drawn = json.loads(drawn.read_text())
+    assert (drawn["listed"], drawn["given"]) == (len(suspects), 50)
+    said = capsys.readouterr().out
+    assert f"Suspects listed: {len(suspects)} of 50 rows with a class" in said
 
 
 # Back to where it came from
@@ -341,8 +371,11 @@ def test_blanks_are_filled_in_the_same_format(form, ending, data_home, tmp_path)
 
 
 def test_help_and_refusals(tmp_path, capsys, data_home):
-    assert main([]) in (0, 2)
-    assert "describe" in capsys.readouterr().out
+    assert main([]) == 0
+    shown = capsys.readouterr()
+    assert "describe" in shown.out and shown.err == ""
+    for panel in ("Tables", "What there is"):
+        assert panel in shown.out
     assert main(["clean", "--help"]) == 0
     text = capsys.readouterr().out
     for panel in ("Which labels", "Which columns", "How the file is written"):
