@@ -12,6 +12,7 @@ from demurk.audit._suspects import LISTS
 from demurk.cli._audit import count_labels
 from demurk.cli._input import samples_of
 from demurk.review._cards import CardMaker
+from demurk.review._questions import Questions
 from demurk.viz import embedding_page
 
 __all__ = [
@@ -200,29 +201,41 @@ def audit_page(read, found, maps, facts):
 def _cards(table, found, given):
     """The cards of the listed rows, the most suspect first."""
     maker, labels = CardMaker(table, most_text=CARD_TEXT), table.labels
-    lines = found.suspects.groupby("row", sort=False)
-    columns = {name: j for j, name in enumerate(labels.classes.tolist())}
-    value = "wrong_proba" if found.estimated else None
+    questions = Questions(labels, table.form.form)
     after = np.where(found.listed, 1 - given, given)
     cards = {}
-    for number, own in list(lines)[:SHOWN_CARDS]:
+    for number, own in list(found.suspects.groupby("row", sort=False))[:SHOWN_CARDS]:
         row = int(number) - 1
         near = maker.near(row, labels.labeled)
-        reasons = [
-            {
-                "sentence": f"{line['label']}: {line['reason']}",
-                "wrong": None if value is None else float(line[value]),
-            }
-            for line in own.to_dict("records")
-        ]
+        lines = own.to_dict("records")
         cards[row] = maker.card(row, given, near) | {
-            "column": columns[own["label"].iloc[0]],
+            "column": questions.columns[str(lines[0]["label"])],
             "given": np.flatnonzero(given[row] > 0).tolist(),
             "after": np.flatnonzero(after[row] > 0).tolist(),
             "labeled": True,
-            "reasons": reasons,
+            "reasons": list(_reasons(questions, found, given, row, lines, near)),
         }
     return cards
+
+
+def _reasons(questions, found, given, row, lines, near):
+    """Why a row is suspect, in the words of `demurk review`."""
+    audit = found.audit
+    if questions.form == "candidates":
+        # That one of several is wrong goes without saying.
+        beliefs = audit.label_distributions_[row]
+        best = int(beliefs.argmax())
+        sentence = questions.sentence(row, near, given, best, beliefs[best])
+        yield {"sentence": sentence, "wrong": None}
+        return
+    for line in lines:
+        column = questions.columns[str(line["label"])]
+        best = questions.columns.get(str(line.get("suggested")))
+        chance = None if best is None else audit.wrong_proba_[row, best]
+        question = questions.number(row, column if questions.several else None)
+        wrong = float(line["wrong_proba"]) if found.estimated else None
+        sentence = questions.sentence(question, near, given, best, chance)
+        yield {"sentence": sentence, "wrong": wrong}
 
 
 def _report(source, found, facts):
