@@ -73,6 +73,7 @@ sphinx_gallery_conf = {
     "filename_pattern": r"plot_",
     "within_subsection_order": ExplicitOrder([*SITUATIONS, "*"]),
     "thumbnail_size": (560, 392),
+    "reset_modules": ("matplotlib", "seaborn", "doc.gallery_style.larger_words"),
     "doc_module": ("demurk",),
     "backreferences_dir": None,
     "abort_on_example_error": True,

@@ -18,7 +18,6 @@ import pandas as pd
 from demurk.viz.tests.browser import open_browser
 
 HERE = Path(__file__).parent / "_static"
-SIZE = (1280, 800)
 TERMINAL = """<!DOCTYPE html><meta charset="utf-8"><html data-ready="yes"><style>
 body {{ margin: 0; padding: 26px 34px; background: #16202b; color: #dbe4ee;
   font: 17px/1.5 "DejaVu Sans Mono", monospace; white-space: pre; }}
@@ -28,20 +27,20 @@ th {{ color: #a5b0be; font-weight: 400; }} .filled {{ color: #6fd6b0; }}
 </style><b>$ demurk predict demo.csv</b>
 {said}
 
-<b>predictions.csv</b>{table}"""
+<b>predictions.csv</b>, as a spreadsheet shows it{table}"""
 
 
-def run(*words):
-    """What a command says, as one would see it."""
-    command = [sys.executable, "-m", "demurk.cli", *map(str, words)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    return done.stdout.strip()
+def run(folder, *words):
+    """What a command says in a folder, as one would see it."""
+    command = [sys.executable, "-m", "demurk.cli", *words]
+    options = {"capture_output": True, "text": True, "check": True}
+    return subprocess.run(command, cwd=folder, **options).stdout.strip()
 
 
-def picture_of(page, name, prepare=None):
+def picture_of(page, name, size, prepare=None):
     """Save what a browser shows of a page."""
-    with open_browser(webgl=False, size=SIZE) as browser:
-        screen = {"width": SIZE[0], "height": SIZE[1], "deviceScaleFactor": 1}
+    with open_browser(webgl=False, size=size) as browser:
+        screen = {"width": size[0], "height": size[1], "deviceScaleFactor": 1}
         browser.driver.execute_cdp_cmd(
             "Emulation.setDeviceMetricsOverride", screen | {"mobile": False}
         )
@@ -56,8 +55,10 @@ def terminal(said, path):
     """The end of a session: what was said, and some of the table around a blank."""
     table = pd.read_csv(path, dtype=str, keep_default_na=False)
     first = table.index[table["filled"] != ""][0]
-    part = table.iloc[first - 4 : first + 10]
-    names = ["row", "predicted", "given", "filled", "7: probability", "9: probability"]
+    part = table.iloc[first - 4 : first + 8].copy()
+    names = ["row", "predicted", "given", "filled", "5: probability", "9: probability"]
+    for name in names[4:]:
+        part[name] = part[name].astype(float).map("{:.3f}".format)
     rows = [
         f'<tr class="{"filled" * bool(row["filled"])}">'
         + "".join(f"<td>{html.escape(row[name])}</td>" for name in names)
@@ -73,16 +74,14 @@ def main():
     """Make the table of the demo, run both tools on it, and take their pictures."""
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
-        run("demo", "--output", place)
+        run(place, "demo", "--output", ".")
         first = "document.querySelector('a.find').click()"
-        picture_of(place / "clean" / "audit.html", "audit.png", first)
-        said = run("predict", place / "demo.csv", "-o", place / "again.csv")
+        picture_of(place / "clean" / "audit.html", "audit.png", (1280, 800), first)
+        said = run(place, "predict", "demo.csv", "--force")
         page = place / "terminal.html"
-        text = terminal(
-            said.replace(f"{place}/again", "predictions"), place / "again.csv"
-        )
+        text = terminal(said, place / "predictions.csv")
         page.write_text(text, encoding="utf-8")
-        picture_of(page, "predict.png")
+        picture_of(page, "predict.png", (880, 550))
 
 
 if __name__ == "__main__":
