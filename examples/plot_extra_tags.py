@@ -59,8 +59,8 @@ tags = add_extra_labels(Y[rows], 1.0, random_state=0).labels
 
 audit = LabelAudit("extra", random_state=0).fit(X[rows], tags)
 wrong = np.where(tags == 1, audit.wrong_proba_, 0.0)
-figure, axes = plt.subplots(1, 4, figsize=(9, 3.4), layout="constrained")
-for axis, row in zip(axes, range(4)):
+figure, axes = plt.subplots(1, 3, figsize=(9, 5), layout="constrained")
+for axis, row in zip(axes, range(3)):
     axis.imshow(images[rows[row]].reshape(8, 8), cmap="gray_r")
     axis.axis("off")
     own = sorted(np.flatnonzero(tags[row]), key=lambda tag: -wrong[row, tag])
@@ -68,10 +68,10 @@ for axis, row in zip(axes, range(4)):
         extra = place < len(own) // 2
         axis.text(
             (0.02, 0.52)[place % 2],
-            -0.1 - 0.11 * (place // 2),
+            -0.12 - 0.13 * (place // 2),
             f"{'−' if extra else '+'} {names[tag]}",
             transform=axis.transAxes,
-            fontsize=12,
+            fontsize=17,
             color="#C04000" if extra else "#00694C",
         )
 plt.show()
