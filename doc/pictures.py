@@ -19,7 +19,8 @@ from demurk.viz.tests.browser import open_browser
 
 HERE = Path(__file__).parent / "_static"
 TERMINAL = """<!DOCTYPE html><meta charset="utf-8"><html data-ready="yes"><style>
-body {{ margin: 0; padding: 26px 34px; overflow: hidden; background: #16202b; color: #dbe4ee;
+body {{ margin: 0; padding: 26px 34px; overflow: hidden;
+  background: #16202b; color: #dbe4ee;
   font: 17px/1.5 "DejaVu Sans Mono", monospace; white-space: pre; }}
 b {{ color: #7cc0f5; }} table {{ border-collapse: collapse; margin-top: 6px; }}
 td, th {{ padding: 1px 22px 1px 0; text-align: right; }}
