@@ -51,6 +51,7 @@ claims: $(STAMP)
 
 docs: $(STAMP)
 	$(BIN)/sphinx-build -W --keep-going -b html doc doc/_build/html
+	$(BIN)/python -m doc.links doc/_build/html
 
 bench: $(STAMP)
 	cd benchmarks && ../$(BIN)/asv machine --yes && ../$(BIN)/asv run --python=same --show-stderr

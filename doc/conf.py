@@ -12,10 +12,13 @@ from pathlib import Path
 import demurk
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
+from doc.changelog import write_changes
 from doc.claims import claim_role
 from doc.tables import write_tables
+from sphinx_gallery.sorting import ExplicitOrder
 
 write_tables()
+write_changes()
 
 project = "demurk"
 author = "The demurk developers"
@@ -50,11 +53,27 @@ extlinks = {"doi": ("https://doi.org/%s", "doi:%s")}
 autosummary_generate = True
 autodoc_typehints = "none"
 numpydoc_show_class_members = False
+# A name of ours that leads nowhere is a mistake; those of others need a network.
+nitpicky = True
+nitpick_ignore_regex = [("py:.*", r"(?!demurk\b).*")]
 
+# The situations of the front page come first.
+SITUATIONS = (
+    "plot_wrong_classes.py",
+    "plot_few_labels.py",
+    "plot_several_people.py",
+    "plot_candidate_sets.py",
+    "plot_extra_tags.py",
+    "plot_review.py",
+    "plot_bad_labels.py",
+)
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
     "filename_pattern": r"plot_",
+    "within_subsection_order": ExplicitOrder([*SITUATIONS, "*"]),
+    "thumbnail_size": (560, 392),
+    "reset_modules": ("matplotlib", "seaborn", "doc.gallery_style.larger_words"),
     "doc_module": ("demurk",),
     "backreferences_dir": None,
     "abort_on_example_error": True,
@@ -66,6 +85,8 @@ sphinx_gallery_conf = {
 
 html_theme = "pydata_sphinx_theme"
 html_title = "demurk"
+html_static_path = ["_static"]
+html_css_files = ["demurk.css"]
 html_show_sourcelink = False
 html_theme_options = {
     "navigation_with_keys": False,

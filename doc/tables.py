@@ -347,10 +347,13 @@ def cluster_plan():
 def committed_run(name):
     """Protocol of a committed run, cut to what was run, and the rows."""
     rows = read_results(RESULTS / "bench" / f"{name}.csv")
-    ran = {key: {row[key] for row in rows} for key in ("data_set", "method")}
+    keys = ("data_set", "setting", "method")
+    ran = {key: {row[key] for row in rows} for key in keys}
     seeds = 1 + max(row["seed"] for row in rows)
     protocol = load_protocol(name)
     part = {"data_sets": ran["data_set"], "methods": ran["method"], "seeds": seeds}
+    if protocol.settings:
+        part["settings"] = ran["setting"] & set(protocol.settings)
     return protocol.select(**part), rows
 
 

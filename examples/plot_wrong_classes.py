@@ -44,12 +44,14 @@ print(f"{moved.sum()} are wrong.")
 # %%
 # The ten most suspect
 # --------------------
+# What was given, and what it probably is.
 
 suspects = audit.suspects(10)
-figure, axes = plt.subplots(2, 5, figsize=(8, 4), layout="constrained")
+figure, axes = plt.subplots(2, 5, figsize=(8, 4.4), layout="constrained")
 for axis, row in zip(axes.flat, suspects.to_dict("records")):
     axis.imshow(X[row["row"]].reshape(8, 8), cmap="gray_r")
-    axis.set_title(f"given {row['given']}, probably {row['suggested']}", fontsize=9)
+    arrow = "\N{RIGHTWARDS ARROW}"
+    axis.set_title(f"{row['given']} {arrow} {row['suggested']}", fontsize=20)
     axis.axis("off")
 plt.show()
 

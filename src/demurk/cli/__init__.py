@@ -30,7 +30,7 @@ def main(argv=None):
     code : int
         0 on success, 2 when the input or the arguments are wrong, 130 after Ctrl-C.
     """
-    argv = list(sys.argv[1:] if argv is None else argv)
+    argv = list(sys.argv[1:] if argv is None else argv) or ["--help"]
     debug = "--debug" in argv
     try:
         typer = import_optional("typer", "cli")

@@ -23,6 +23,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
+# Groups of commands in the help.
+TABLES, LISTS = "Tables", "What there is"
+
 Scale = Annotated[bool, typer.Option(help="Standardise the features first.")]
 Neighbors = Annotated[
     int | None, typer.Option("--neighbors", "-k", min=1, help="Graph neighbours.")
@@ -51,21 +54,21 @@ def _options(
     pass
 
 
-@app.command()
+@app.command(rich_help_panel=TABLES)
 def demo(
     output: Annotated[Path, typer.Option(help="Folder to write to.")] = Path(
         "demurk-demo"
     ),
-    seed: Annotated[int, typer.Option(help="Seed of the synthetic data.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed: which digits are wrong.")] = 0,
     force: Force = False,
 ) -> None:
-    """Run the whole path on built-in data: corrupt, reduce, clean, classify."""
+    """Write a table with wrong and missing classes; clean it, predict, draw it."""
     from demurk.cli._demo import run_demo
 
     run_demo(output, seed, force)
 
 
-@app.command()
+@app.command(rich_help_panel=LISTS)
 def methods() -> None:
     """List the methods."""
     from demurk.registry import METHODS
@@ -75,7 +78,7 @@ def methods() -> None:
     show_table("Methods", columns, rows)
 
 
-@app.command()
+@app.command(rich_help_panel=LISTS)
 def datasets(data_home: DataHome = None) -> None:
     """List the data sets known by name, and which of them are here."""
     from demurk.datasets import list_datasets
@@ -96,7 +99,7 @@ def datasets(data_home: DataHome = None) -> None:
     say("Files are looked for in --data-home, in $DEMURK_DATA and in the cache folder.")
 
 
-@app.command()
+@app.command(rich_help_panel=TABLES)
 @reads_table
 def describe(source: Source, reading: dict | None = None) -> None:
     """Say what a table holds: what becomes of each column, and its labels."""
@@ -105,7 +108,7 @@ def describe(source: Source, reading: dict | None = None) -> None:
     describe_file(source, **reading)
 
 
-@app.command()
+@app.command(rich_help_panel=TABLES)
 @reads_table
 def reduce(
     source: Source,
@@ -138,7 +141,7 @@ def reduce(
     )
 
 
-@app.command()
+@app.command(rich_help_panel=TABLES)
 @reads_table
 def predict(
     first: Annotated[
@@ -221,7 +224,7 @@ def predict(
     )
 
 
-@app.command("map")
+@app.command("map", rich_help_panel=TABLES)
 @reads_table
 def map_command(
     source: Source,
@@ -256,7 +259,7 @@ def map_command(
     )
 
 
-@app.command()
+@app.command(rich_help_panel=TABLES)
 @reads_table
 def clean(
     source: Source,
@@ -298,7 +301,7 @@ def clean(
     )
 
 
-@app.command()
+@app.command(rich_help_panel=TABLES)
 @reads_table
 def annotators(
     source: Source,
@@ -366,7 +369,7 @@ def review(
     )
 
 
-@app.command("apply")
+@app.command("apply", rich_help_panel=TABLES)
 @reads_table
 def apply_command(
     source: Source,
@@ -405,4 +408,4 @@ def apply_command(
     )
 
 
-app.command()(bench)
+app.command(rich_help_panel=LISTS)(bench)

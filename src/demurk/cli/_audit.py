@@ -25,7 +25,7 @@ from demurk.cli._console import shown_progress
 from demurk.cli._input import label_cells, labels_for, labels_of, samples_of
 from demurk.partial_label import IPAL
 
-__all__ = ["Findings", "find_suspects"]
+__all__ = ["Findings", "count_labels", "find_suspects"]
 
 # Length of each list where the number of wrong entries is not known.
 UNKNOWN_REVIEW = 25
@@ -127,6 +127,11 @@ def find_suspects(table, *, noise="auto", review=None, flip=0.8, seed=0):
     suspects.insert(2, "sample", [samples[row] for row in entries[:, 0]])
     changed = given != cleaned
     return Findings(table, audit, estimated, cleaned, changed, listed, suspects)
+
+
+def count_labels(entries, one_class):
+    """How many entries; with one class per row, how many rows."""
+    return int((entries.any(axis=1) if one_class else entries).sum())
 
 
 def _checked(table, audit):

@@ -153,7 +153,7 @@ def _write(output, table, found, maps, facts, copy):
     soft.insert(0, free_name("row", names), range(1, len(soft) + 1))
     page = audit_page(table, found, maps, facts)
     with output.writing() as folder:
-        write_table(_told(found.suspects, table.labels), folder / "suspects.csv")
+        write_table(_told(found, table.labels), folder / "suspects.csv")
         _write_copy(table, found, folder / copy)
         write_table(soft, folder / "label_distributions.csv")
         write_text(folder / "audit.html", page)
@@ -161,8 +161,12 @@ def _write(output, table, found, maps, facts, copy):
         write_text(folder / "summary.json", summary)
 
 
-def _told(suspects, labels):
+def _told(found, labels):
     """Suspects as people speak of them: a class is given, not a label with a 1."""
+    suspects = found.suspects
+    if not found.estimated:
+        # Not zero: nobody knows.
+        suspects = suspects.assign(wrong_proba=np.nan)
     if not labels.single:
         return suspects
     return suspects.drop(columns=["list", "given"]).rename(columns={"label": "given"})

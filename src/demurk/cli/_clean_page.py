@@ -9,9 +9,11 @@ import numpy as np
 import pandas as pd
 
 from demurk.audit._suspects import LISTS
+from demurk.cli._audit import count_labels
 from demurk.cli._input import samples_of
 from demurk.review._cards import CardMaker
 from demurk.review._people import WhoSaid
+from demurk.review._questions import Questions
 from demurk.viz import embedding_page
 
 __all__ = [
@@ -45,8 +47,8 @@ def audit_facts(read, found, maps, noise, flip, seed):
         "n_features": int(read.features.shape[1]),
         "n_labels": labels.n_labels,
         "one_class": labels.single,
-        "entries": _count(labels.observed, labels.single),
-        "not_observed": _count(~labels.observed, labels.single),
+        "entries": count_labels(labels.observed, labels.single),
+        "not_observed": count_labels(~labels.observed, labels.single),
         "noise_asked": noise,
         "noise": audit.noise_,
         "message": audit.message_,
@@ -55,7 +57,7 @@ def audit_facts(read, found, maps, noise, flip, seed):
         "expected_wrong": audit.n_suspects_,
         "listed": {name: int((on_list == name).sum()) for name in LISTS.values()},
         "flip": flip,
-        "corrected": _count(found.corrected, labels.single),
+        "corrected": count_labels(found.corrected, labels.single),
         "rates": audit.rates_,
         "labels": [
             {
@@ -73,11 +75,6 @@ def audit_facts(read, found, maps, noise, flip, seed):
         "maps": list(maps),
         "seed": seed,
     }
-
-
-def _count(entries, one_class):
-    """How many entries; with one class per row, how many rows."""
-    return int((entries.any(axis=1) if one_class else entries).sum())
 
 
 def size_line(facts):
@@ -205,32 +202,45 @@ def audit_page(read, found, maps, facts):
 def _cards(table, found, given):
     """The cards of the listed rows, the most suspect first."""
     maker, labels = CardMaker(table, most_text=CARD_TEXT), table.labels
+    questions = Questions(labels, table.form.form)
     who = None if table.annotations is None else WhoSaid(table.annotations)
-    lines = found.suspects.groupby("row", sort=False)
-    columns = {name: j for j, name in enumerate(labels.classes.tolist())}
-    value = "wrong_proba" if found.estimated else None
     after = np.where(found.listed, 1 - given, given)
     cards = {}
-    for number, own in list(lines)[:SHOWN_CARDS]:
+    for number, own in list(found.suspects.groupby("row", sort=False))[:SHOWN_CARDS]:
         row = int(number) - 1
         near = maker.near(row, labels.labeled)
-        reasons = [
-            {
-                "sentence": f"{line['label']}: {line['reason']}",
-                "wrong": None if value is None else float(line[value]),
-            }
-            for line in own.to_dict("records")
-        ]
+        lines = own.to_dict("records")
+        reasons = list(_reasons(questions, found, given, row, lines, near))
         if who is not None:
             reasons.append({"sentence": who.sentence(row), "wrong": None})
         cards[row] = maker.card(row, given, near) | {
-            "column": columns[own["label"].iloc[0]],
+            "column": questions.columns[str(lines[0]["label"])],
             "given": np.flatnonzero(given[row] > 0).tolist(),
             "after": np.flatnonzero(after[row] > 0).tolist(),
             "labeled": True,
             "reasons": reasons,
         }
     return cards
+
+
+def _reasons(questions, found, given, row, lines, near):
+    """Why a row is suspect, in the words of `demurk review`."""
+    audit = found.audit
+    if questions.form == "candidates":
+        # That one of several is wrong goes without saying.
+        beliefs = audit.label_distributions_[row]
+        best = int(beliefs.argmax())
+        sentence = questions.sentence(row, near, given, best, beliefs[best])
+        yield {"sentence": sentence, "wrong": None}
+        return
+    for line in lines:
+        column = questions.columns[str(line["label"])]
+        best = questions.columns.get(str(line.get("suggested")))
+        chance = None if best is None else audit.wrong_proba_[row, best]
+        question = questions.number(row, column if questions.several else None)
+        wrong = float(line["wrong_proba"]) if found.estimated else None
+        sentence = questions.sentence(question, near, given, best, chance)
+        yield {"sentence": sentence, "wrong": wrong}
 
 
 def _report(source, found, facts):
@@ -264,16 +274,19 @@ def _bullets(lines):
 
 
 def _advice(facts):
+    lists = "the list" if facts["one_class"] else "both lists"
     yield (
-        "Read both lists from the top, and stop where most entries turn out right. "
-        "Rows are counted from 1, the header left out; suspects.csv has the whole "
-        "lists."
+        f"Read {lists} from the top, and stop where most turn out right; `demurk "
+        "review` asks about them one by one. Rows are counted from 1, the header left "
+        "out, in all files; suspects.csv has all suspects."
     )
     if facts["noise"] == "people":
         yield (
             "Given is what most people say. `demurk predict` learns from what each of "
             "them says; `demurk annotators` tells how good they are."
         )
+    elif facts["one_class"]:
+        yield "To train a random forest, keep the given classes: edits do not help it."
     elif facts["estimated"]:
         cuts = sorted({f"{label['threshold']:.2f}" for label in facts["labels"]})
         forest = "To train a random forest, keep the given labels: edits do not help it"
@@ -281,6 +294,7 @@ def _advice(facts):
             where = " to ".join(sorted({cuts[0], cuts[-1]}))
             forest += f". But let it say yes above {where}, not 0.50 (see summary.json)"
         yield f"{forest}."
+    if facts["estimated"]:
         yield "To train a nearest neighbour method, use label_distributions.csv."
     if facts["noise_asked"] == "auto" and facts["noise"] != "people":
         yield "If you know what kind of errors were made, run it again with that kind."

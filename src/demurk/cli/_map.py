@@ -14,10 +14,10 @@ from scipy.sparse import issparse
 from sklearn.decomposition import PCA
 from sklearn.preprocessing import StandardScaler
 
-from demurk.cli._audit import find_suspects
+from demurk.cli._audit import count_labels, find_suspects
 from demurk.cli._console import console, note, say
 from demurk.cli._input import labels_for, read_input, samples_of, tell
-from demurk.cli._output import files_read
+from demurk.cli._output import choose_neighbors, files_read
 from demurk.manifold import SLEML, embed_weights
 from demurk.projection import MDDM, NMLSDR
 from demurk.utils._files import OutputFolder, write_text
@@ -33,23 +33,24 @@ FILES = ("map.html", "map.png", "summary.json")
 WEIGHTS = (1.0, 0.9, 0.5, 0.1)
 
 
-def _options(n_neighbors):
-    threads = {"n_jobs": -1}
-    return threads if n_neighbors is None else threads | {"n_neighbors": n_neighbors}
+def _options(n_neighbors, neighbors):
+    """What every graph is told: how many neighbours, and how they are searched."""
+    search = {"n_jobs": -1, "neighbors": neighbors}
+    return search if n_neighbors is None else search | {"n_neighbors": n_neighbors}
 
 
-def _pca(X, y, n_neighbors, weights):
+def _pca(X, y, options, weights):
     solver = "arpack" if issparse(X) else "auto"
     size = min(2, *X.shape)
     return {"PCA": PCA(size, svd_solver=solver, random_state=0).fit_transform(X)}
 
 
-def _mddm(X, y, n_neighbors, weights):
+def _mddm(X, y, options, weights):
     return {"MDDM": _projected(MDDM(2), X, y)}
 
 
-def _nmlsdr(X, y, n_neighbors, weights):
-    return {"NMLSDR": _projected(NMLSDR(2, **_options(n_neighbors)), X, y)}
+def _nmlsdr(X, y, options, weights):
+    return {"NMLSDR": _projected(NMLSDR(2, **options), X, y)}
 
 
 def _projected(model, X, y):
@@ -59,9 +60,9 @@ def _projected(model, X, y):
         return model.fit(X, labels_for(y, model)).transform(X)
 
 
-def _sleml(X, y, n_neighbors, weights):
+def _sleml(X, y, options, weights):
     y = labels_for(y, SLEML())
-    maps = embed_weights(X, y, weights, random_state=0, **_options(n_neighbors))
+    maps = embed_weights(X, y, weights, random_state=0, **options)
     return {f"SLE-ML {weight:g}": Z for weight, Z in maps.items()}
 
 
@@ -110,17 +111,21 @@ def map_file(
     table = read_input(source, **reading)
     tell(table)
     X = _features(table, scale)
+    search, sentence = choose_neighbors(X)
+    if sentence:
+        note(sentence)
+    options = _options(n_neighbors, search)
     maps, seconds = {}, {}
     for name in chosen:
         with _timed(name, seconds):
-            maps |= MAPS[name](X, table.labels, n_neighbors, weights)
+            maps |= MAPS[name](X, table.labels, options, weights)
     maps = align_embeddings(read_embeddings(maps))
     found = None
     if clean:
         with _timed("audit", seconds):
             found = find_suspects(table, flip=None)
         table = found.table
-    facts = _summary(table, maps, seconds, found)
+    facts = _summary(table, maps, seconds, found) | {"neighbors": search}
     given = np.where(table.labels.observed, table.labels.values, -1)
     y = pd.DataFrame(given, columns=[str(name) for name in table.labels.classes])
     cleaned = None if found is None else np.where(found.listed, 1 - given, given)
@@ -174,7 +179,8 @@ def _summary(table, maps, seconds, found):
         "n_labels": labels.n_labels,
         "maps": list(maps),
         "seconds": seconds,
-        "given": int(labels.observed.sum()),
+        "one_class": labels.single,
+        "given": count_labels(labels.observed, labels.single),
     }
     if found is not None:
         facts |= {
@@ -187,15 +193,19 @@ def _summary(table, maps, seconds, found):
 
 
 def _report(facts, page):
+    maps = facts["maps"]
     lines = [
-        f"{facts['data']}: {facts['n_samples']} samples, {len(facts['maps'])} maps "
-        f"({', '.join(facts['maps'])})."
+        f"{facts['data']}: {facts['n_samples']} samples, {len(maps)} "
+        f"map{'s' * (len(maps) > 1)} ({', '.join(maps)})."
     ]
     if "listed" in facts:
         lines.append(facts["message"])
+        among = "rows with a class"
+        if not facts["one_class"]:
+            among = f"given labels, in {facts['suspect_samples']} samples"
         lines.append(
-            f"Suspects listed: {facts['listed']} of {facts['given']} given labels, in "
-            f"{facts['suspect_samples']} samples; `demurk clean` gives the reasons."
+            f"Suspects listed: {facts['listed']} of {facts['given']} {among}; `demurk "
+            "clean` gives the reasons."
         )
     lines.append(f"Open {page} in a browser; the picture is beside it.")
     return "\n".join(lines)

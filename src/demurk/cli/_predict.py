@@ -300,9 +300,12 @@ def _predictions(steps, data):
     known = data.labels.labeled[data.asked]
     if isinstance(classifier, MurkyClassifier):
         # What a row's own labels had no part in.
-        out_of_sample = classifier.out_of_sample_scores_[data.asked][known]
-        predicted[known] = classifier._decisions(out_of_sample)
-        proba[known] = classifier._probabilities(out_of_sample)
+        scores = classifier.out_of_sample_scores_[data.asked][known]
+        if classifier._single:
+            # They tell what a row is given as; here, what it is.
+            scores = np.log(classifier._class_noise.true_proba(scores))
+        predicted[known] = classifier._decisions(scores)
+        proba[known] = classifier._probabilities(scores)
     return predicted, proba
 
 

@@ -86,7 +86,7 @@ def embedding_page(
         Other words for what differs between `labels` and `cleaned`. Keys are "heading",
         "search", "list", "only", "count", "changed", "kept", "change" and "after".
     cards : dict of int to dict, default=None
-        For some samples, what :mod:`demurk.review` shows of them: reasons, features
+        For some samples, what ``demurk review`` shows of them: reasons, features
         and nearest samples.
 
     Returns

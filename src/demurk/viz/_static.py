@@ -120,8 +120,16 @@ def _draw(ax, Z, Y, size, title):
 def _legend(plt, parent, read, most, loc):
     """An entry per label, and one for points without any, unless there are too many."""
     looks = [(name, *look_of(label)) for label, name in enumerate(read.names)]
-    if not read.given.any(axis=1).all():
-        looks.append(("no label", NO_LABEL, "o"))
+    bare, known = ~read.given.any(axis=1), read.observed.any(axis=1)
+    if bare.any():
+        # Nobody has looked at an unlabelled sample; one without a label has none.
+        words = {
+            "no label": (bare & known).any(),
+            "not labelled": (bare & ~known).any(),
+        }
+        looks.append(
+            (" or ".join(w for w, any_ in words.items() if any_), NO_LABEL, "o")
+        )
     if len(looks) > most:
         return
     # Names come last: matplotlib leaves out entries that begin with an underscore.

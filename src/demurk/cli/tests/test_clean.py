@@ -449,7 +449,9 @@ def test_page_in_a_browser_without_network(audited):
         browser.driver.execute_script("arguments[0].click()", link)
         browser.wait(f"demurk.state.selected === {line['row'] - 1}")
         card = browser.find("#card")[0].text
-        assert line["sample"] in card and line["reason"] in card
+        # The words of the review.
+        given = "Given" if line["given"] else "Not given"
+        assert line["sample"] in card and f"{given} '{line['label']}'; of its" in card
         assert f"P(wrong) {line['wrong_proba']:.2f}" in card
         assert len(browser.find("#card .neighbors li")) == 5
         assert browser.find("#marker")[0].is_displayed()

@@ -117,7 +117,7 @@ def test_every_map_takes_sparse_features(name):
     rng = np.random.RandomState(0)
     X = csr_array(rng.poisson(0.5, size=(60, 12)).astype(float))
     y = rng.randint(2, size=(60, 3))
-    maps = MAPS[name](X, y, 5, (0.5, 0.9))
+    maps = MAPS[name](X, y, {"n_neighbors": 5}, (0.5, 0.9))
     assert all(Z.shape == (60, 2) for Z in maps.values())
     assert len(maps) == (2 if name == "SLE-ML" else 1)
 

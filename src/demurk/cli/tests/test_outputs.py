@@ -21,7 +21,7 @@ from demurk.cli._output import beside, guarded, write_table
 
 FOLDERS = {
     "clean": ["clean", "IN", "-o", "OUT"],
-    "map": ["map", "IN", "-o", "OUT", "--methods", "PCA,MDDM"],
+    "map": ["map", "IN", "-o", "OUT", "--methods", "PCA,MDDM,NMLSDR"],
     "reduce": ["reduce", "IN", "-o", "OUT", "-k", "5"],
     "predict": ["predict", "IN", "-o", "OUT/predictions.csv", "--method", "MLkNN"],
 }
@@ -81,6 +81,7 @@ def test_force_never_replaces_an_input(folder, arguments, victim, capsys):
 
 
 def test_files_of_a_data_set_known_by_name_are_read_too(tmp_path, monkeypatch):
+    monkeypatch.delenv("DEMURK_DATA", raising=False)
     (tmp_path / "emotions").mkdir()
     for name in ("emotions.arff", "emotions.xml"):
         (tmp_path / "emotions" / name).write_text("data")
@@ -306,7 +307,7 @@ def test_a_closed_pipe_does_not_stop_the_work(folder, command, closed):
         assert b"Broken" not in process.stderr and b"Error" not in process.stderr
 
 
-@pytest.mark.parametrize("command", ["clean", "reduce"])
+@pytest.mark.parametrize("command", ["clean", "map", "reduce"])
 def test_large_data_take_approximate_neighbors(folder, command, monkeypatch, capsys):
     pytest.importorskip("faiss")
     assert run(*FOLDERS[command]) == 0

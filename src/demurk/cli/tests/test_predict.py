@@ -186,6 +186,24 @@ def test_one_class_per_sample(folder, rng):
     assert_allclose(table.iloc[:, 2:].sum(axis=1), 1, atol=1e-5)
 
 
+def test_classes_of_labelled_rows_have_probabilities_as_those_of_others(folder, rng):
+    kind = np.arange(90) % 3
+    X = rng.normal(size=(90, 4)) + 6 * np.eye(3, 4)[kind]
+    given = np.array(["ash", "elm", "oak"])[kind].astype(object)
+    given[60:] = ""
+    pd.DataFrame(X).add_prefix("x").assign(tree=given).to_csv("t.csv", index=False)
+    predict("t.csv", "--class", "tree", "-o", "out.csv")
+    table = pd.read_csv("out.csv", keep_default_na=False)
+    surest = table.filter(like=": probability").max(axis=1)
+    assert ((table["filled"] != "") == (given == "")).all()
+    assert surest[:60].median() > 0.99 and surest[60:].median() > 0.99
+    model = io.load("out.skops")[-1]
+    scores = model.out_of_sample_scores_[:60]
+    own = model._class_noise.true_proba(scores)
+    own /= own.sum(axis=1, keepdims=True)
+    assert_allclose(table.filter(like=": probability")[:60], own, rtol=1e-5)
+
+
 def test_sparse_files(folder, rng):
     X = (rng.random_sample((60, 30)) < 0.1).astype(float)
     X[:, 29] = 1

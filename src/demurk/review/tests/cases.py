@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from demurk.datasets import read_table
-from demurk.review._ranking import Ranking
+from demurk.review._ranking import Ranking, rank_labels
 from demurk.review._session import Session
 from demurk.review._store import Store, store_path
 
@@ -49,6 +49,24 @@ def flowers_file(folder, n_rows=90, unlabelled=3):
     return path, names[kind]
 
 
+def pets_file(folder, n_rows=60):
+    """A table of candidates; returns the file and the true classes."""
+    rng = np.random.default_rng(2)
+    kind = np.arange(n_rows) % 3
+    X = rng.normal(size=(n_rows, 3)) * 0.4 + 3 * np.eye(3)[kind]
+    names = np.array(["cat", "dog", "lynx"])
+    sets = [
+        names[k] if row % 2 else "|".join(sorted({names[k], names[(k + 1) % 3]}))
+        for row, k in enumerate(kind)
+    ]
+    sets[0], sets[-1] = "cat|dog|lynx", ""
+    path = folder / "pets.csv"
+    frame = pd.DataFrame(X.round(3), columns=list("abc")).assign(pet=sets)
+    frame.insert(0, "id", [f"pet {k}" for k in range(n_rows)])
+    frame.to_csv(path, index=False)
+    return path, names[kind]
+
+
 def known_ranking(table, wrong):
     """Errors first, each with probability 0.9; a test waits for no forest."""
     labels = table.labels
@@ -70,7 +88,11 @@ def known_ranking(table, wrong):
 
 
 def open_session(path, wrong, *, reading=None, **options):
-    """A session on a file, with its own store."""
+    """A session on a file, with its own store; without errors, ranked in earnest."""
     table = read_table(path, **(reading or {}))
     store = Store(store_path(path))
-    return Session(table, store, known_ranking(table, wrong), **options)
+    if wrong is None:
+        ranking = rank_labels(table.features, table.labels)
+    else:
+        ranking = known_ranking(table, wrong)
+    return Session(table, store, ranking, **options)

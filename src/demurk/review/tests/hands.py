@@ -72,7 +72,8 @@ class Keys(Hand):
         self.rest() if key not in "AKnf?" else None
 
     def choose(self, label):
-        self.do(str(label + 1))
+        numbered = self.browser.run("demurk.state.numbered")
+        self.do(str(numbered.index(label) + 1))
 
     def find_label(self, name):
         from selenium.webdriver.common.keys import Keys as K

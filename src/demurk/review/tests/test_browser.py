@@ -15,6 +15,7 @@ from demurk.review.tests.cases import (
     emotions_file,
     flowers_file,
     open_session,
+    pets_file,
 )
 from demurk.review.tests.hands import Clicks, Keys
 from demurk.review.tests.live import live
@@ -204,6 +205,59 @@ def test_a_review_of_one_class(browser, tmp_path, kind):
     assert new.to_dict() == expected
     assert before.drop(columns="species").equals(after.drop(columns="species"))
     assert sorted(changes["what"]) == ["changed"] * 3 + ["kept"]
+
+
+@pytest.mark.parametrize("kind", [Keys, Clicks])
+def test_a_review_of_candidates(browser, tmp_path, kind):
+    path, truth = pets_file(tmp_path)
+    session = open_session(path, None, reading={"candidates": "pet"})
+    names, expected = session.questions.names, {}
+    with live(session) as address:
+        begin(browser, address)
+        hand = kind(browser)
+        hand.picture("candidates")
+        # The most probable candidate, which is the true one.
+        first = hand.card
+        best = names[first["suggested"]]
+        assert best == truth[first["row"]] and len(first["labels"]) > 1
+        assert f"Of its candidates '{best}' is the most probable" in hand.text
+        assert "P(wrong)" not in hand.text
+        hand.do("a")
+        expected[first["row"]] = best
+        # Another one; only candidates have a number.
+        second = hand.card
+        other = next(k for k in second["labels"] if k != second["suggested"])
+        assert browser.run("demurk.state.numbered") == second["labels"]
+        hand.choose(other)
+        expected[second["row"]] = names[other]
+        hand.do("k")
+        # The least probable one goes, and comes back.
+        hand.search("pet 0")
+        three = hand.card
+        assert three["row"] == 0 and len(three["labels"]) == 3
+        assert names[three["unlikely"]] != truth[0]
+        hand.do("x")
+        assert hand.said.startswith(f"Removed {names[three['unlikely']]}")
+        hand.do("z")
+        assert hand.card["labels"] == three["labels"]
+        hand.do("x")
+        left = [names[k] for k in three["labels"] if k != three["unlikely"]]
+        expected[0] = "|".join(left)
+        hand.do("c")
+        # A row without candidates can have any class.
+        hand.queue("unlabelled")
+        bare = hand.card
+        assert "Which class?" in hand.text
+        assert browser.run("demurk.state.numbered") == [0, 1, 2]
+        hand.choose(2)
+        expected[bare["row"]] = names[2]
+        end(browser, address)
+    session.store.close()
+    before, after, changes = applied(path, "--candidates", "pet")
+    new = after["pet"][before["pet"] != after["pet"]]
+    assert new.to_dict() == expected
+    assert before.drop(columns="pet").equals(after.drop(columns="pet"))
+    assert sorted(changes["what"]) == ["changed"] * 4 + ["kept"]
 
 
 @pytest.mark.parametrize("kind", [Keys, Clicks])

@@ -7,7 +7,6 @@ import json
 from contextlib import closing
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from demurk.datasets import read_table
@@ -15,9 +14,14 @@ from demurk.review._apply import apply_decisions
 from demurk.review._questions import Filter
 from demurk.review._ranking import rank_labels
 from demurk.review._rerank import Reranker
-from demurk.review._session import RANDOM_EVERY, Session
+from demurk.review._session import RANDOM_EVERY
 from demurk.review._store import Store, store_path
-from demurk.review.tests.cases import emotions_file, flowers_file, open_session
+from demurk.review.tests.cases import (
+    emotions_file,
+    flowers_file,
+    open_session,
+    pets_file,
+)
 
 
 @pytest.fixture
@@ -241,27 +245,15 @@ def test_a_question_that_is_none_is_refused(songs, question):
 
 
 def test_candidates_one_is_true_or_one_is_not(tmp_path):
-    rng = np.random.default_rng(2)
-    kind = np.arange(60) % 3
-    X = rng.normal(size=(60, 3)) * 0.4 + 3 * np.eye(3)[kind]
-    names = np.array(["cat", "dog", "lynx"])
-    sets = [
-        names[k] if row % 2 else "|".join(sorted({names[k], names[(k + 1) % 3]}))
-        for row, k in enumerate(kind)
-    ]
-    sets[0], sets[-1] = "cat|dog|lynx", ""
-    path = tmp_path / "pets.csv"
-    frame = pd.DataFrame(X.round(3), columns=list("abc")).assign(pet=sets)
-    frame.to_csv(path, index=False)
-    table = read_table(path, candidates="pet")
-    ranking = rank_labels(table.features, table.labels)
-    session = Session(table, Store(store_path(path)), ranking)
+    path, truth = pets_file(tmp_path)
+    session = open_session(path, None, reading={"candidates": "pet"})
+    table, names = session.table, np.array(session.questions.names)
     question, _ = session.next()
     card = session.card(question)
-    assert names[card["suggested"]] == names[kind[question]]
+    assert names[card["suggested"]] == truth[question]
     assert "is the most probable" in card["reasons"][0]["sentence"]
     session.decide([(question, "accept", None)])
-    assert names[session.values[question].argmax()] == names[kind[question]]
+    assert names[session.values[question].argmax()] == truth[question]
     assert session.values[question].sum() == 1
     # One candidate less: the others stay.
     three = session.card(0)
@@ -273,9 +265,7 @@ def test_candidates_one_is_true_or_one_is_not(tmp_path):
     with Store(store_path(path)) as store:
         made = apply_decisions(table, store)
     cells = made.table.frame["pet"]
-    assert (
-        cells[0] == "|".join(names[left]) and cells[question] == names[kind[question]]
-    )
+    assert cells[0] == "|".join(names[left]) and cells[question] == truth[question]
     other = [k for k in range(60) if k not in (0, question)]
     assert cells[other].tolist() == table.frame["pet"][other].tolist()
 

@@ -315,6 +315,12 @@ def test_unlabelled_samples_are_not_those_without_a_label(browser, tmp_path):
     assert rows[2:] == [["no label", "3"], ["not labelled", "1"]]
     browser.click("#groups .group", "not labelled")
     assert browser.run("demurk.map.visible") == 1
+    assert "2 label sets" in browser.find("#facts")[0].text
+    browser.click("#by [data-key=set]")
+    rows = [row.text.split("\n") for row in browser.find("#groups .group")]
+    assert rows == [["no label", "3"], ["0", "1"], ["not labelled", "1"]]
+    browser.click("#groups .group", "not labelled")
+    assert browser.run("demurk.map.visible") == 1
 
 
 def test_a_link_opens_the_card_of_a_sample(browser, tmp_path):

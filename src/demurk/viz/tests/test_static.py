@@ -53,7 +53,7 @@ def test_one_class_per_sample_with_names_and_gaps():
     assert [t.get_text() for t in ax.get_legend().get_texts()] == [
         "cat",
         "dog",
-        "no label",
+        "not labelled",
     ]
     assert ax.get_title(loc="left") == "pets"
 

@@ -71,9 +71,10 @@ const GROUPINGS = {
     },
     rows() {
       const looks = this.looks();
-      return state.labels.sets.list.map(({ count, labels }, key) => ({
+      return state.labels.sets.list.map(({ count, labels, blank }, key) => ({
         key, count, look: looks[key],
-        name: labels.map((label) => names[label]).join(" + ") || "no label",
+        name: labels.map((label) => names[label]).join(" + ")
+          || (blank ? "not labelled" : "no label"),
       }));
     },
     of: (i, key) => state.labels.sets.of[i] === key,
@@ -178,7 +179,7 @@ function describe(i) {
       : [element("span", { class: "note" }, given.length ? "the same" : "no label")];
     facts.push(...line(words.after.toLowerCase(), ...content));
   }
-  if (samples.scores) facts.push(...line("score", samples.scores[i].toPrecision(3)));
+  if (samples.scores && samples.changed[i]) facts.push(...line("score", samples.scores[i].toPrecision(3)));
   return [
     element("strong", {}, samples.text(i)),
     element("dl", {}, ...facts),
@@ -298,7 +299,8 @@ function showStop(stop) {
 }
 
 function setUp() {
-  const sets = samples.given.sets.list.length, { length } = changedOrder;
+  const sets = samples.given.sets.list.filter(({ blank }) => !blank).length;
+  const { length } = changedOrder;
   $("facts").textContent = [
     `${number(n)} samples`, `${number(names.length)} labels`,
     `${number(sets)} label sets`,

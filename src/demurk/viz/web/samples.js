@@ -14,8 +14,10 @@ async function unzip(text) {
 
 // A table of bits, one row per sample and one column per label.
 class Labels {
-  constructor(bytes, n, names) {
+  // `unlabeled[i]` says whether nobody has looked at sample i.
+  constructor(bytes, n, names, unlabeled) {
     this.bytes = bytes;
+    this.unlabeled = unlabeled;
     this.n = n;
     this.names = names;
     this.width = Math.ceil(names.length / 8);
@@ -44,16 +46,20 @@ class Labels {
     return own;
   }
 
-  // Distinct label sets, most frequent first, and the number of each sample's set.
+  // Distinct label sets, most frequent first, and the number of each sample's set. To
+  // have no label is a set; that nobody has looked is none.
   get sets() {
     if (this._sets) return this._sets;
     const found = new Map();
     const of = new Uint32Array(this.n);
     for (let i = 0; i < this.n; i++) {
       const start = i * this.width;
-      const key = this.bytes.subarray(start, start + this.width).join();
+      const blank = this.first[i] < 0 && Boolean(this.unlabeled[i]);
+      const key = blank ? "?" : this.bytes.subarray(start, start + this.width).join();
       let set = found.get(key);
-      if (!set) found.set(key, (set = { place: found.size, count: 0, example: i }));
+      if (!set) {
+        found.set(key, (set = { place: found.size, count: 0, example: i, blank }));
+      }
       set.count += 1;
       of[i] = set.place;
     }
@@ -62,7 +68,9 @@ class Labels {
     list.forEach((set, r) => { rank[set.place] = r; });
     this._sets = {
       of: of.map((place) => rank[place]),
-      list: list.map((set) => ({ count: set.count, labels: this.of(set.example) })),
+      list: list.map(({ count, example, blank }) => ({
+        count, blank, labels: this.of(example),
+      })),
     };
     return this._sets;
   }
@@ -78,12 +86,18 @@ async function readSamples(packed) {
   const givenBits = await bits(packed.given);
   const observed = await bits(packed.observed);
   const cleanedBits = await bits(packed.cleaned);
-  const given = new Labels(givenBits, n, names);
-  const cleaned = cleanedBits && new Labels(cleanedBits, n, names);
+  const width = Math.ceil(names.length / 8);
+  const unlabeled = new Uint8Array(n);
+  if (observed) {
+    for (let i = 0; i < n; i++) {
+      unlabeled[i] = observed.subarray(i * width, (i + 1) * width).every((b) => b === 0);
+    }
+  }
+  const given = new Labels(givenBits, n, names, unlabeled);
+  const cleaned = cleanedBits && new Labels(cleanedBits, n, names, unlabeled);
   const texts = packed.texts
     && JSON.parse(new TextDecoder().decode(await unzip(packed.texts)));
   const scores = packed.scores && new Float32Array(await unzip(packed.scores));
-  const { width } = given;
 
   // Labels that were given (or known to be absent) and then overruled.
   const changed = new Uint8Array(n);
@@ -93,12 +107,6 @@ async function readSamples(packed) {
         const known = observed ? observed[k] : 255;
         if ((givenBits[k] ^ cleanedBits[k]) & known) changed[i] = 1;
       }
-    }
-  }
-  const unlabeled = new Uint8Array(n);
-  if (observed) {
-    for (let i = 0; i < n; i++) {
-      unlabeled[i] = observed.subarray(i * width, (i + 1) * width).every((b) => b === 0);
     }
   }
   const isObserved = (i, label) =>
