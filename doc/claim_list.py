@@ -314,10 +314,10 @@ for _name in ("yeast", "scene", "digits"):
 del MAPS["figure3.digits.max"]  # the same as the smallest, on the page
 
 DEVICE = {
-    "device.search": (".1f", lambda: on_device("search")),
+    "device.search": (".2f", lambda: on_device("search")),
     "device.products": (".0f", lambda: on_device("products")),
     "device.rate": (".0f", lambda: on_device("rate")),
-    "device.fit": (".1f", lambda: on_device("fit")),
+    "device.fit": (".2f", lambda: on_device("fit")),
 }
 
 # Name to form and function; the form "word" writes a small number out.
