@@ -3,8 +3,10 @@
 # Authors: The demurk developers
 # SPDX-License-Identifier: BSD-3-Clause
 
+import sys
 from inspect import signature
 
+from demurk.base import LabelClassifierMixin
 from demurk.device._arrays import is_elsewhere, place_of, to_numpy
 from demurk.utils._optional import import_optional
 
@@ -53,17 +55,29 @@ def run(function, *args, **kwargs):
     torch.Size([4, 1])
     """
     import_optional("torch", "gpu")
-    given = signature(function).bind(*args, **kwargs).arguments
-    more = given.pop("kwargs", {})
+    given = _named(function, args, kwargs)
     place = place_of(next(value for value in given.values() if is_elsewhere(value)))
     if function.__name__ == "nearest_neighbors":
         return _search(function, place, given)
     estimator = given.pop("self")
+    # `score` is not handed over itself, and compares predictions in memory.
+    scored = sys._getframe(2).f_code is LabelClassifierMixin.score.__code__
     if place.device.type == "cpu" and not everywhere:
-        here = {name: to_numpy(value) for name, value in (given | more).items()}
+        here = {name: to_numpy(value) for name, value in given.items()}
         result = function(estimator, **here)
-        return result if result is estimator else place.give(result)
-    return _compute(function, estimator, place, given | more)
+        return result if scored or result is estimator else place.give(result)
+    result = _compute(function, estimator, place, given)
+    return to_numpy(result) if scored else result
+
+
+def _named(function, args, kwargs):
+    """All arguments by name."""
+    known = signature(function)
+    given = dict(known.bind(*args, **kwargs).arguments)
+    for name, parameter in known.parameters.items():
+        if parameter.kind is parameter.VAR_KEYWORD:
+            given |= given.pop(name, {})
+    return given
 
 
 def _search(function, place, given):
@@ -96,6 +110,8 @@ def _compute(function, estimator, place, given):
             f"set; hand over X.cpu(). What does: {SERVED}."
         )
     given = {key: _argument(key, value, place) for key, value in given.items()}
+    if not learns and "y" in given:
+        given["y"] = to_numpy(given["y"])
     if not learns and "_fit_X" in vars(seen):
         seen._fit_X = place.take(seen._fit_X, "the X of fit")
     result = getattr(_front(seen), name, function)(seen, **given)

@@ -36,6 +36,22 @@ def test_tensors_in_memory_take_the_way_of_arrays(torch, data):
     assert (graph.distances != nearest_neighbors(X, 3).distances).nnz == 0
 
 
+@pytest.mark.parametrize("forced", [False, True])
+def test_scores(torch, monkeypatch, data, forced):
+    monkeypatch.setattr("demurk.device._run.everywhere", forced)
+    X, y = data
+    for labels in (y, y.argmax(axis=1)):
+        wanted = MLkNN(3).fit(X, labels).score(X, labels)
+        assert 0 < wanted < 1
+        rows, known = torch.tensor(X), torch.tensor(labels)
+        model = MLkNN(3).fit(rows, known)
+        assert model.score(rows, known) == wanted
+        assert model.score(rows, labels) == wanted
+        if torch.cuda.is_available():
+            there = rows.cuda()
+            assert MLkNN(3).fit(there, known.cuda()).score(there, labels) == wanted
+
+
 def test_names_of_classes_stay_names(on_device, torch, data):
     X, y = data
     names = np.array(["cat", "dog", "emu"])[y.argmax(axis=1)]
