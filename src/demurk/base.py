@@ -165,6 +165,7 @@ class LabelOutputMixin:
 class LabelClassifierMixin(ClassifierMixin):
     """A classifier whose score asks only for labels that were observed."""
 
+    @anywhere
     def score(self, X, y, sample_weight=None, observed=None):
         """Share of samples whose observed labels are all predicted.
 

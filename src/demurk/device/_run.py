@@ -3,10 +3,9 @@
 # Authors: The demurk developers
 # SPDX-License-Identifier: BSD-3-Clause
 
-import sys
+from copy import copy
 from inspect import signature
 
-from demurk.base import LabelClassifierMixin
 from demurk.device._arrays import is_elsewhere, place_of, to_numpy
 from demurk.utils._optional import import_optional
 
@@ -60,14 +59,22 @@ def run(function, *args, **kwargs):
     if function.__name__ == "nearest_neighbors":
         return _search(function, place, given)
     estimator = given.pop("self")
-    # `score` is not handed over itself, and compares predictions in memory.
-    scored = sys._getframe(2).f_code is LabelClassifierMixin.score.__code__
+    if function.__name__ == "score":
+        return _score(function, estimator, given)
     if place.device.type == "cpu" and not everywhere:
         here = {name: to_numpy(value) for name, value in given.items()}
         result = function(estimator, **here)
-        return result if scored or result is estimator else place.give(result)
-    result = _compute(function, estimator, place, given)
-    return to_numpy(result) if scored else result
+        return result if result is estimator else place.give(result)
+    return _compute(function, estimator, place, given)
+
+
+def _score(function, estimator, given):
+    """Predictions are made where the rows are, and compared in memory."""
+    predicted = to_numpy(estimator.predict(given.pop("X")))
+    known = copy(estimator)
+    known.predict = lambda X: predicted
+    options = {name: to_numpy(value) for name, value in given.items()}
+    return function(known, None, **options)
 
 
 def _named(function, args, kwargs):
