@@ -8,6 +8,7 @@ import re
 import numpy as np
 
 from demurk.datasets._files import MISSING, number_name
+from demurk.datasets._table_form import cut_name
 from demurk.utils._optional import import_optional
 
 ID_NAMES = frozenset({"", "id", "index", "uid", "uuid", "guid"})
@@ -20,6 +21,7 @@ class CellError(ValueError):
     """A cell that cannot be used; whoever knows the file adds the line."""
 
     def __init__(self, column, row, problem):
+        column = cut_name(column)
         super().__init__(f"row {row + 1}: column {column!r} {problem}")
         self.column, self.row, self.problem = column, row, problem
 

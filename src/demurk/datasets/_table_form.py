@@ -6,11 +6,20 @@
 import re
 from dataclasses import dataclass
 
-__all__ = ["LabelForm", "NoLabelsError", "quoted"]
+__all__ = ["LabelForm", "NoLabelsError", "cut_name", "quoted"]
+
+LONGEST_NAME = 60
+
+
+def cut_name(name):
+    """The name of a column, cut where no sentence could hold it."""
+    name = str(name)
+    return name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 3] + "..."
 
 
 def quoted(text):
     """A name as a shell takes it."""
+    text = cut_name(text)
     return f"'{text}'" if re.search(r"[\s|;&()]", text) else text
 
 

@@ -285,6 +285,16 @@ def test_what_is_written_is_read(path, data):
     assert toy.feature_names + toy.labels.classes.tolist() == names
 
 
+def test_long_names_make_no_long_sentence(path):
+    name = "label:" + "l:" * 200
+    path.write_text(f"a,{name}\n1.5,0\n-2,oops\n0,1\n", encoding="utf-8")
+    with pytest.raises(
+        ValueError, match=r"line 3: column 'label:l:.*\.\.\.' hold"
+    ) as e:
+        read_table(path)
+    assert len(str(e.value)) - len(str(path)) < 400
+
+
 def test_a_nul_character_is_refused(path):
     path.write_text("a,label:y\n1.5,0\n-2e3\0,1\n0,1\n", encoding="utf-8")
     with pytest.raises(ValueError, match=r"Column 'a' holds a NUL .* row 1 .*remove"):

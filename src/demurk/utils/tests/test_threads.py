@@ -10,7 +10,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from demurk.graph import nearest_neighbors
 from demurk.multilabel import MurkyClassifier
 from demurk.out_of_sample import matrix_threads
-from demurk.utils._threads import blas_threads
+from demurk.utils._threads import blas_threads, thread_pools
 
 
 def blas():
@@ -25,6 +25,7 @@ def blas():
 @pytest.fixture
 def two_threads():
     """A process whose matrix products may use two threads."""
+    thread_pools.cache_clear()  # other tests may have loaded more libraries
     with threadpool_limits(2, "blas"):
         found = blas()
         if set(found.values()) != {2}:
