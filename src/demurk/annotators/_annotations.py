@@ -205,16 +205,17 @@ class Annotations:
         return self.n_rows
 
     def __getitem__(self, rows):
-        """The answers about some rows: a mask, a slice or places, each once."""
-        picked = np.arange(self.n_rows)[rows]
-        place = np.full(self.n_rows, -1)
-        place[picked] = np.arange(len(picked))
-        kept = place[self.rows] >= 0
-        kept = np.flatnonzero(kept)[np.argsort(place[self.rows[kept]], kind="stable")]
+        """The answers about some rows: places, a mask or a slice."""
+        picked = np.atleast_1d(np.arange(self.n_rows)[rows])
+        by_row = grouping(self.rows, self.n_rows)
+        starts, counts = by_row.indptr[picked], np.diff(by_row.indptr)[picked]
+        ends = np.cumsum(counts)
+        shift = np.repeat(starts - ends + counts, counts)
+        kept = by_row.indices[np.arange(len(shift)) + shift]
         return replace(
             self,
             codes=self.codes[kept],
-            rows=place[self.rows[kept]],
+            rows=np.repeat(np.arange(len(picked)), counts),
             people=self.people[kept],
             n_rows=len(picked),
             index=None if self.index is None else self.index[picked],

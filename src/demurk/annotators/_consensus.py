@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from demurk.annotators._annotations import Annotations
-from demurk.annotators._features import FeaturePrior, forest_beliefs
+from demurk.annotators._features import FeaturePrior, Witness
 from demurk.annotators._model import (
     Fit,
     FrequencyPrior,
@@ -23,9 +23,9 @@ from demurk.utils._compat import Interval, StrOptions, _fit_context
 __all__ = ["Consensus"]
 
 METHODS = ("features", "dawid-skene", "majority")
-# Forests grown one after the other, each on what is believed after the last.
-N_FORESTS = 2
-# People err where the features are ambiguous, all of them and the forest too; were
+# How often the features learn, each time what is believed after the last.
+N_TURNS = 2
+# People err where the features are ambiguous, all of them and the models too; were
 # their errors independent, this would be one.
 INDEPENDENCE = 0.6
 
@@ -33,17 +33,17 @@ INDEPENDENCE = 0.6
 class Consensus(DemurkEstimator):
     """The probable truth behind the answers of several people.
 
-    People are weighed by how good they are at each class or label, and a forest that
-    did not see a row is asked about it as well. Rows with one answer, people with few
-    answers and people who guess are welcome.
+    People are weighed by how good they are at each class or label, and models of the
+    features that did not see a row are asked about it as well. Rows with one answer,
+    people with few answers and people who guess are welcome.
 
     Read more in the :ref:`User Guide <annotators>`.
 
     Parameters
     ----------
     method : {"features", "dawid-skene", "majority"}, default="features"
-        What is believed: people of different quality and a forest that learns from
-        their answers; people of different quality alone; everybody alike.
+        What is believed: people of different quality, and models of the features that
+        learn from their answers; people of different quality alone; everybody alike.
     smoothing : float, default=6.0
         How many answers a person's habits in general count for, where his answers to
         one class or label say something else.
@@ -84,7 +84,7 @@ class Consensus(DemurkEstimator):
     classes_ : ndarray of shape (n_labels,)
         Names of the classes or labels.
     n_iter_ : int
-        Rounds taken, of all forests.
+        Rounds taken in all.
     n_features_in_ : int
         Number of features; only of "features".
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -101,18 +101,21 @@ class Consensus(DemurkEstimator):
     Expectation and maximisation of Dawid and Skene's model (one confusion matrix each),
     with a prior: somebody who knows a share of the answers and guesses the others (Hovy
     and others, 2013). With several labels each person has two rates for each of them,
-    drawn to his mean over the labels. "features" puts the out-of-bag probabilities of a
-    forest in place of the frequencies, on a scale that is learned; the forest learns
-    the beliefs of "dawid-skene" first, then once more those that it helped to find.
+    drawn to his mean over the labels. "features" puts the mean of a forest, out of bag,
+    and of kernel ridge regression, leaving one out, in place of the frequencies, on a
+    scale that is learned; both learn the beliefs of "dawid-skene" first, then once more
+    those that they helped to find.
 
-    Different from CROWDLAB, which averages the same witnesses: here they are
-    multiplied, each person has rates for each class, and the forest learns what is
-    believed after people were weighed. Since people and forest err together where the
+    Different from CROWDLAB, which averages people and a classifier: here they are
+    multiplied, each person has rates for each class, and the features learn what is
+    believed after people were weighed. Since people and models err together where the
     features are ambiguous, the logarithms of "features" are multiplied with 0.6 in the
     end; this changes no decision.
 
-    Time: two forests, and O(a q) for each round, with a answers and q classes or
-    labels. Memory O(a q) bytes for labels, and O(n q) numbers for n rows.
+    Time: two forests; two times O(n^2 D + n^3) for the kernel with n rows of D
+    features, or O(n (D + 300) 300) above 2,000 rows; O(a q) for each round, with a
+    answers and q classes or labels. Memory O(a q) bytes for labels, O(n q) numbers, and
+    O(n^2) up to 2,000 rows, else O(300 n).
 
     References
     ----------
@@ -222,7 +225,7 @@ class Consensus(DemurkEstimator):
                 "X is None with method='features'; give features, or choose "
                 "method='dawid-skene'."
             )
-        X = self._validate_features(X)
+        X = self._validate_features(X, ensure_min_samples=2)
         if X.shape[0] != y.n_rows:
             raise ValueError(
                 f"X has {X.shape[0]} rows, but people were asked about {y.n_rows}; "
@@ -234,15 +237,16 @@ class Consensus(DemurkEstimator):
         return expectation_maximization(people, prior, start, self.max_iter, self.tol)
 
     def _with_features(self, X, people, rng):
-        """People first; then twice a forest on the beliefs, and people with it."""
+        """People alone, then twice with what the features learned from them."""
+        witness = Witness(X, self.n_estimators, self.n_jobs, rng)
         votes = people.start()
         fit = self._settled(people, FrequencyPrior(people), votes)
         beliefs, n_iter = fit.beliefs, fit.n_iter
-        for turn in range(N_FORESTS):
-            forest = forest_beliefs(X, beliefs, self.n_estimators, self.n_jobs, rng)
+        for turn in range(N_TURNS):
+            seen = witness.beliefs(beliefs)
             # Votes alone would make everybody right who is alone with a row.
-            start = (votes + forest) / 2 if turn == 0 else beliefs
-            prior = FeaturePrior(people, forest)
+            start = (votes + seen) / 2 if turn == 0 else beliefs
+            prior = FeaturePrior(people, seen)
             fit = self._settled(people, prior, start)
             beliefs, n_iter = fit.beliefs, n_iter + fit.n_iter
         self.out_of_sample_scores_ = people.beliefs(prior.fit_logs(beliefs))

@@ -116,6 +116,8 @@ def test_rows_can_be_picked():
     assert part.codes.tolist() == [1, 0, 1] and part.people.tolist() == [1, 0, 1]
     assert said[said.answers_per_row > 1].codes.tolist() == [0, 1]
     assert said.of_row(1) == {"0": 2}
+    assert said[[0, 1, 0]].codes.tolist() == [0, 1, 2, 0, 1]
+    assert said[1].n_rows == 1 and len(said[3:].codes) == 0
 
 
 def test_votes_and_counts():

@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
 from demurk.annotators import Consensus
-from demurk.annotators._features import forest_beliefs
+from demurk.annotators._features import Witness
 from demurk.utils._optional import import_optional
 
 __all__ = ["CrowdKitDawidSkene", "Crowdlab", "MajorityForest"]
@@ -44,21 +44,25 @@ class MajorityForest(BaseEstimator):
         self : MajorityForest
             With ``label_distributions_`` and ``labels_``.
         """
-        scores = _forest_on_majority(X, y, self)
+        scores = _witness(X, self).forest(_most(y))
         if y.single:
             scores = scores / np.maximum(scores.sum(axis=1, keepdims=True), 1e-12)
         _set_beliefs(self, y, scores)
         return self
 
 
-def _forest_on_majority(X, said, rival):
+def _most(said):
+    """What most people say, as ones and zeros."""
     most = Consensus("majority").fit(None, said).label_distributions_
     if said.single:
-        hard = np.eye(said.n_labels)[most.argmax(axis=1)]
-    else:
-        hard = (most >= 0.5).astype(float)
+        return np.eye(said.n_labels)[most.argmax(axis=1)]
+    return (most >= 0.5).astype(float)
+
+
+def _witness(X, rival):
+    """The models that our own consensus asks."""
     rng = check_random_state(rival.random_state)
-    return forest_beliefs(X, hard, rival.n_estimators, None, rng)
+    return Witness(X, rival.n_estimators, None, rng)
 
 
 def _set_beliefs(rival, said, beliefs, best=None):
@@ -106,7 +110,7 @@ class CrowdKitDawidSkene(BaseEstimator):
 
 
 class Crowdlab(BaseEstimator):
-    """CROWDLAB of cleanlab with a forest on the majority; each label by itself.
+    """CROWDLAB of cleanlab with our own models on the majority; each label by itself.
 
     Parameters
     ----------
@@ -135,7 +139,7 @@ class Crowdlab(BaseEstimator):
         self : Crowdlab
             With ``label_distributions_``, ``labels_`` and ``quality_``.
         """
-        scores = np.clip(_forest_on_majority(X, y, self), 1e-6, 1 - 1e-6)
+        scores = np.clip(_witness(X, self).beliefs(_most(y)), 1e-6, 1 - 1e-6)
         if y.single:
             scores = scores / scores.sum(axis=1, keepdims=True)
             beliefs, best, quality = self._fit_one(_table(y, y.codes), scores)
