@@ -96,7 +96,7 @@ class CleanlabClasses(BaseEstimator):
             return _folded_proba(X, y, self.random_state)
         Y = np.eye(y.max() + 1)[y]
         seen = np.ones(Y.shape, dtype=bool)
-        params = {"n_estimators": 100, "n_jobs": None}
+        params = {"n_estimators": None, "n_jobs": None}
         params["random_state"] = self.random_state
         p = out_of_sample_proba(X, scaled_features(X), Y, seen, True, params)
         p = np.maximum(p, 1e-4)
