@@ -129,10 +129,13 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
        standardised scores is fitted for each kind of noise, by penalised likelihood.
     4. Bayes' rule turns the best fit into the probability that an entry is wrong.
 
-    One class per sample: extra trees join in 1 and all count alike, 2 is left out, and
-    in 3 ``P(given = j) = sum_c p_c T[c, j]`` with ``p = softmax(a_c log P_c + b_c)``.
-    Five folds choose whether T is the identity, has one rate, or is free. If it is the
-    identity and p is flat, errors on ambiguous rows are suspected.
+    One class per sample: extra trees join in 1, principal components the features of
+    both forests, and all members count alike. 2 is left out, and in 3 ``P(given = j) =
+    sum_c p_c T[c, j]`` with ``p = softmax(a_c log Q_c + b_c)`` and Q the probabilities
+    after a first estimate of T is undone in them. Five folds choose whether T is the
+    identity, has one rate, or is free. If it is the identity and p is very flat, or
+    flat and swapped ambiguous rows explain the given classes better than p alone,
+    errors are suspected there.
 
     Rates of single labels are drawn around the shared one, ``logit e_j ~ N(m, 1)``, and
     used if they gain more than their Laplace cost and 3. On emotions, scene, yeast and

@@ -47,8 +47,9 @@ def out_of_sample_proba(
     Y, seen : ndarray of shape (n_samples, n_labels)
         Given labels, and which of them were observed.
     single : bool
-        Whether there is one class per sample: extra trees join in then, the kernel has
-        one width and penalty for all classes, and all members count alike.
+        Whether there is one class per sample: extra trees join in then, both forests
+        see the principal components beside the features, the kernel has one width and
+        penalty for all classes, and all members count alike.
     params : dict
         "n_estimators", "n_jobs" and "random_state".
     stage : callable, default=nullcontext
@@ -65,6 +66,8 @@ def out_of_sample_proba(
     means = label_means(Y, seen, weights)
     full = np.where(seen, Y, means)
     makers = {"forest": _forest, "trees": _trees, "kernel ridge": _kernel_ridge}
+    if single:
+        X = _with_components(X, rng)
     parts = []
     for name in MEMBERS[single]:
         with stage(name):
@@ -79,6 +82,12 @@ def out_of_sample_proba(
         return sum(parts) / len(parts)
     shares = stack_weights(parts, full, seen, weights)
     return sum(share * part for share, part in zip(shares, parts))
+
+
+def _with_components(X, rng):
+    """Principal components beside the features: trees cannot cut across axes."""
+    views = FeatureViews(tfidf=False, random_state=rng.randint(np.iinfo(np.int32).max))
+    return views.fit(X).views(X, ["raw+reduced"])["raw+reduced"]
 
 
 def _times(Y, weights):

@@ -17,9 +17,10 @@ MAX_RATE = 0.6
 # Probabilities of ensembles are flatter than the truth: the log of their slope is drawn
 # around 1, slopes of single classes around that, and offsets around 0.
 SLOPE_MEAN, SLOPE_SPREAD, CLASS_SPREAD, OFFSET_SPREAD = 1.0, 0.3, 0.5, 1.0
-# What a row of the matrix has seen before the data: most classes are mostly right, and
-# confused with few others.
-KEPT, MOVED = 4.02, 0.02
+# Most classes are confused with few others: so much is taken from the expected counts
+# of a free matrix, but for the diagonal, to which something is added. What is left of a
+# rate is no smaller than the last number.
+FEWER, KEPT, LEAST_RATE = 0.3, 0.02, 3e-4
 # What a matrix must win by over one rate; and noise over none, for each row above 300:
 # the tails of p are not perfect, which many rows can tell.
 MARGIN, MARGIN_PER_ROW, FREE_ROWS = 1.0, 0.01, 300
@@ -39,9 +40,12 @@ class ClassNoise:
     form : {"none", "symmetric", "matrix"}
         No class is wrong; one rate and any other class alike; a free matrix.
     slope, offset : ndarray of shape (n_classes,)
-        ``p = softmax(slope log P + offset)`` is the distribution of the true class.
+        ``p = softmax(slope log Q + offset)`` is the distribution of the true class,
+        with Q the probabilities after `mixing` is undone.
     matrix : ndarray of shape (n_classes, n_classes)
         Row c is the distribution of what class c is given as.
+    mixing : ndarray of shape (n_classes, n_classes)
+        A first estimate of it.
     objective : float
         Penalised log-likelihood.
     """
@@ -50,11 +54,13 @@ class ClassNoise:
     slope: np.ndarray
     offset: np.ndarray
     matrix: np.ndarray
+    mixing: np.ndarray
     objective: float
 
     def true_proba(self, P):
         """Distribution of the true class, shape (n_samples, n_classes)."""
-        return _softmax(self.slope * np.log(_floored(P)) + self.offset)
+        logs = np.log(_unmixed(P, self.mixing))
+        return _softmax(self.slope * logs + self.offset)
 
     def posterior(self, P, given, known=None):
         """The same, once the given class is known."""
@@ -111,7 +117,7 @@ def choose_class_noise(P, given, noise="auto", rate=None, known=None):
 
     Notes
     -----
-    Time O(n q^2) a step, some 20 steps a fit and 18 fits; memory O(n q). Equal answers
+    Time O(n q^2) a step, some 20 steps a fit and 28 fits; memory O(n q). Equal answers
     for permuted rows and classes: folds follow from the probabilities.
     """
     fitted = partial(fit_class_noise, P, given, known=known)
@@ -164,6 +170,11 @@ def _folds(P, given):
 def fit_class_noise(P, given, form, *, rate=None, known=None, max_iter=100, tol=0.05):
     """Fit one form by expectation-maximisation, with Newton steps for the slopes.
 
+    The probabilities were learned from the given classes: of a class that is given as
+    another in one of five rows, they leave a fifth to that one. A slope cannot tell
+    this from classes that overlap. So the noise of a first fit is undone in them before
+    the second.
+
     Parameters
     ----------
     P : ndarray of shape (n_samples, n_classes)
@@ -186,7 +197,18 @@ def fit_class_noise(P, given, form, *, rate=None, known=None, max_iter=100, tol=
     ClassNoise
         The fit.
     """
-    problem = _Problem(P, given, form, rate, known)
+    mixing = np.eye(P.shape[1])
+    for _ in range(1 if form == "none" else 2):
+        problem = _Problem(_unmixed(P, mixing), given, form, rate, known)
+        x, matrix, value = _climb(problem, max_iter, tol)
+        slope, offset = problem.curve(x)
+        fit = ClassNoise(form, slope, offset, matrix, mixing, float(value))
+        mixing = matrix
+    return fit
+
+
+def _climb(problem, max_iter, tol):
+    """Steps up to where one gains less than tol."""
     x, matrix = problem.start()
     value, p, shares = problem.evaluate(x, matrix)
     for _ in range(max_iter):
@@ -203,15 +225,14 @@ def fit_class_noise(P, given, form, *, rate=None, known=None, max_iter=100, tol=
         x, value, p, shares = x + step, new, new_p, new_shares
         if gain < tol:
             break
-    slope, offset = problem.curve(x)
-    return ClassNoise(form, slope, offset, matrix, float(value))
+    return x, matrix, value
 
 
 class _Problem:
     """Likelihood and priors of one form; x = (log slope, class deviations, offsets)."""
 
     def __init__(self, P, given, form, rate=None, known=None):
-        self.log_P, self.given, self.known = np.log(_floored(P)), given, known
+        self.log_P, self.given, self.known = np.log(P), given, known
         self.form, self.rate = form, rate
         n_rows, q = P.shape
         self.q, self.one_hot = q, np.zeros((n_rows, q))
@@ -219,7 +240,7 @@ class _Problem:
         self.center = np.r_[SLOPE_MEAN, np.zeros(2 * q)]
         spreads = (SLOPE_SPREAD, CLASS_SPREAD, OFFSET_SPREAD)
         self.precision = np.repeat(spreads, (1, q, q)) ** -2.0
-        self.seen_before = np.full((q, q), MOVED) + (KEPT - MOVED) * np.eye(q)
+        self.seen_before = np.where(np.eye(q), KEPT, -FEWER)
 
     def start(self):
         """Slopes as steep as without noise: so noise is looked for before overlap."""
@@ -248,12 +269,9 @@ class _Problem:
         return value + self.matrix_prior(matrix), p, joint / total
 
     def matrix_prior(self, matrix):
-        if self.form == "matrix":
-            return (self.seen_before * np.log(matrix)).sum()
-        if self.form == "symmetric" and self.rate is None:
-            moved = max(1 - matrix[0, 0], 1e-300)
-            return KEPT * np.log(matrix[0, 0]) + MOVED * np.log(moved)
-        return 0.0
+        if self.form != "matrix":
+            return 0.0
+        return (self.seen_before * np.log(matrix)).sum()
 
     def gradient(self, x, p, shares):
         """With respect to x."""
@@ -287,11 +305,12 @@ class _Problem:
         if self.form == "none" or self.rate is not None:
             return matrix
         if self.form == "symmetric":
-            kept, n_given = (shares * self.one_hot).sum() + KEPT, self.one_hot.sum()
-            rate = (n_given + KEPT - kept + MOVED) / (n_given + KEPT + MOVED)
-            return self.symmetric(min(rate, MAX_RATE))
-        counts = shares.T @ self.one_hot + self.seen_before
-        return counts / counts.sum(axis=1, keepdims=True)
+            kept, n_given = (shares * self.one_hot).sum(), self.one_hot.sum()
+            rate = 1 - kept / max(n_given, 1)
+            return self.symmetric(min(max(rate, LEAST_RATE), MAX_RATE))
+        counts = np.maximum(shares.T @ self.one_hot + self.seen_before, 0)
+        matrix = counts / counts.sum(axis=1, keepdims=True)
+        return (1 - self.q * LEAST_RATE) * matrix + LEAST_RATE
 
 
 def _chances(matrix, given, known):
@@ -307,9 +326,12 @@ def _chances(matrix, given, known):
     return chances
 
 
-def _floored(P):
+def _unmixed(P, mixing):
+    """One step of unfolding: the classes behind those that P speaks of."""
     P = np.maximum(P, FLOOR)
-    return P / P.sum(axis=1, keepdims=True)
+    P = P / P.sum(axis=1, keepdims=True)
+    P = P * ((P / (P @ mixing)) @ mixing.T)
+    return np.maximum(P, FLOOR)
 
 
 def _softmax(logits):

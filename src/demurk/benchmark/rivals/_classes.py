@@ -96,7 +96,7 @@ class CleanlabClasses(BaseEstimator):
             return _folded_proba(X, y, self.random_state)
         Y = np.eye(y.max() + 1)[y]
         seen = np.ones(Y.shape, dtype=bool)
-        params = {"n_estimators": 100, "n_jobs": None}
+        params = {"n_estimators": None, "n_jobs": None}
         params["random_state"] = self.random_state
         p = out_of_sample_proba(X, scaled_features(X), Y, seen, True, params)
         p = np.maximum(p, 1e-4)
@@ -190,7 +190,7 @@ class TunedForest(ClassifierMixin, BaseEstimator):
         self.random_state = random_state
 
     def fit(self, X, y):
-        """Grow a forest for each leaf size, keep the best.
+        """Begin a forest for each leaf size, and go on with the best.
 
         Parameters
         ----------
@@ -206,14 +206,16 @@ class TunedForest(ClassifierMixin, BaseEstimator):
         """
         forests = [
             RandomForestClassifier(
-                N_TREES,
+                N_TREES // 3,
                 min_samples_leaf=leaf,
                 oob_score=True,
+                warm_start=True,
                 random_state=self.random_state,
             ).fit(X, y)
             for leaf in LEAVES
         ]
         self.forest_ = max(forests, key=lambda forest: forest.oob_score_)
+        self.forest_.set_params(n_estimators=N_TREES, oob_score=False).fit(X, y)
         self.classes_ = self.forest_.classes_
         return self
 

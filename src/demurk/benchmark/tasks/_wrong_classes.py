@@ -46,7 +46,7 @@ def wrong_classes(
         ``estimator`` and its ``params``. A classifier is fitted to two thirds of the
         rows and scored by the true classes of the others. Anything else has
         ``scores_`` after ``fit(X, y)``, larger for more suspect rows, and ``flags_`` or
-        ``wrong_proba_``.
+        ``n_suspects_``, how many of the first it lists.
     seed : int
         Seed of the rows, the noise and random methods.
     noise, rate : str and float, default="symmetric", 0.1
@@ -96,7 +96,7 @@ wrong_classes.checksum = file_checksum
 
 def _audited(model, wrong):
     """How well wrong rows are ranked and flagged, by each option there is."""
-    flags = model.flags_ if hasattr(model, "flags_") else model.wrong_proba_ > 0.5
+    flags = model.flags_ if hasattr(model, "flags_") else _listed(model)
     report = {"share flagged": flags.mean()}
     if wrong.any():
         report["AP"] = average_precision_score(wrong, model.scores_)
@@ -108,6 +108,13 @@ def _audited(model, wrong):
     if hasattr(model, "noise_"):
         report[f"noise {model.noise_}"] = 1.0
     return report
+
+
+def _listed(audit):
+    """The rows that an audit lists as suspects if nobody says how many."""
+    flags = np.zeros(len(audit.scores_), dtype=bool)
+    flags[np.argsort(-audit.scores_, kind="stable")[: audit.n_suspects_]] = True
+    return flags
 
 
 def _f1(flags, wrong):

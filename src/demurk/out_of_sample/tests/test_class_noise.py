@@ -10,10 +10,11 @@ from scipy.optimize import approx_fprime
 
 from demurk.out_of_sample import choose_class_noise
 from demurk.out_of_sample._class_noise import (
+    FEWER,
     FLOOR,
     KEPT,
-    MOVED,
     _Problem,
+    _unmixed,
     fit_class_noise,
 )
 
@@ -38,11 +39,8 @@ def reference(P, given, x, matrix, form):
     total -= sum(d**2 / 0.5**2 / 2 for d in deviations)
     total -= sum(b**2 / 2 for b in offsets)
     for i in range(n_rows):
-        row = [max(v, FLOOR) for v in P[i]]
         weights = [
-            np.exp(
-                np.exp(level + deviations[c]) * np.log(row[c] / sum(row)) + offsets[c]
-            )
+            np.exp(np.exp(level + deviations[c]) * np.log(P[i, c]) + offsets[c])
             for c in range(q)
         ]
         total += np.log(
@@ -51,10 +49,31 @@ def reference(P, given, x, matrix, form):
     for c in range(q):
         for j in range(q):
             if form == "matrix":
-                total += (KEPT if c == j else MOVED) * np.log(matrix[c, j])
-    if form == "symmetric":
-        total += KEPT * np.log(matrix[0, 0]) + MOVED * np.log(1 - matrix[0, 0])
+                total += (KEPT if c == j else -FEWER) * np.log(matrix[c, j])
     return total
+
+
+def test_unmixing_equals_a_slow_reference():
+    P, _, _ = drawn(20, 3, ("any", 0.0))
+    _, matrix = point(3)
+    expected = np.empty_like(P)
+    for i, row in enumerate(P):
+        row = np.maximum(row, FLOOR) / np.maximum(row, FLOOR).sum()
+        for c in range(3):
+            # Of each class that P speaks of, the part that comes from class c.
+            parts = [
+                row[j] * row[c] * matrix[c, j] / (row @ matrix[:, j]) for j in range(3)
+            ]
+            expected[i, c] = sum(parts)
+    assert_allclose(_unmixed(P, matrix), np.maximum(expected, FLOOR))
+    assert_allclose(_unmixed(P, np.eye(3)), np.maximum(P, FLOOR), atol=1e-4)
+
+
+def test_unmixing_takes_back_what_noise_has_left():
+    noise = np.array([[0.8, 0.2, 0], [0, 0.8, 0.2], [0.2, 0, 0.8]])
+    ghost = _unmixed(noise, noise)
+    assert (ghost[noise == 0.2] < 0.11).all()
+    assert_allclose(ghost.sum(axis=1), 1, atol=1e-3)
 
 
 def point(q, seed=1):
@@ -88,7 +107,7 @@ def test_fit_is_a_maximum(form):
     # The common level carries its own prior: undo the mean that went into it.
     shift = (0.3**-2 * (level - 1)) / (0.3**-2 + 3 * 0.5**-2)
     x = np.r_[level - shift, deviations + shift, fit.offset]
-    problem = _Problem(P, given, form)
+    problem = _Problem(_unmixed(P, fit.mixing), given, form)
     value, p, shares = problem.evaluate(x, fit.matrix)
     assert value >= fit.objective - 1e-6
     assert np.abs(problem.gradient(x, p, shares)).max() < 0.05
