@@ -4,7 +4,7 @@
 
 A ``LocalCluster`` of four processes of one thread. Fits and predictions are compared
 with those of rows in memory; a worker is killed in the middle of a search; and the
-memory of every worker is looked at each 10 ms during a search among blocks of 100 MB.
+memory of every worker is looked at each 10 ms during a search among blocks of 96 MB.
 Results are in ``results/cluster.json``.
 """
 
@@ -38,8 +38,8 @@ N_LABELS = 6
 # Blocks, rows of each, features.
 EQUAL = 10, 1000, 50
 KILLED = 16, 1000, 50
-MEMORY = 6, 1000, 25_000
-CURVE = [(n_blocks, 5000, 50) for n_blocks in (1, 2, 4, 8)]
+MEMORY = 4, 3000, 8000
+CURVE = [(n_blocks, 5000, 50) for n_blocks in (1, 2, 4)]
 
 
 def block(number, n_rows, n_features, folder=None):
@@ -201,14 +201,14 @@ def main():
         with Client(cluster) as client:
             client.wait_for_workers(N_WORKERS)
             for name, part in {
-                "memory": lambda: memory(client),
                 "equality": equality,
-                "curve": curve,
                 "killed": killed,
+                "memory": lambda: memory(client),
+                "curve": curve,
             }.items():
                 document[name] = part()
                 print(name, document[name], flush=True)
-    OUTPUT.write_text(json.dumps(document, indent=1) + "\n")
+                OUTPUT.write_text(json.dumps(document, indent=1) + "\n")
 
 
 if __name__ == "__main__":
