@@ -131,6 +131,14 @@ def killed():
     }
 
 
+def warm():
+    """Import and set up what a search needs."""
+    from demurk import cluster
+
+    nearest_neighbors(lazy_rows(2, 50, 100).compute(scheduler="synchronous"), 10)
+    return cluster.__name__
+
+
 def watch(dask_worker):
     """Look at the memory of this worker from now on."""
     import psutil
@@ -155,7 +163,8 @@ def watched(dask_worker):
 def memory(client):
     """Memory that a search takes of each worker, in blocks."""
     # What is imported and set up once is no part of it.
-    nearest_neighbors(lazy_rows(8, 50, 100), 10)
+    client.wait_for_workers(N_WORKERS)
+    client.run(warm)
     shape = MEMORY
     size = 4 * shape[1] * shape[2] / 1e6
     client.run(watch)
