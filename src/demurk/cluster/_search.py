@@ -20,8 +20,10 @@ __all__ = ["neighbor_tasks", "search_blocks"]
 # Blocks of points that one task reads, one after the other: a lost worker costs no
 # more, and the answers that wait to be merged stay few.
 GROUP = 8
-# Points that are prepared for the search at a time, beside the two blocks.
+# Bytes of points that are prepared for the search at a time, beside the two blocks; of
+# fewer rows, too many would be ranked in double precision.
 PREPARED = 2**23
+MIN_ROWS = 1024
 
 
 def search_blocks(
@@ -136,7 +138,7 @@ def _search(points, queries, n_wanted, *, method, n_jobs, random_state):
             k = min(n_wanted, len(points))
             return approximate_search(points, queries, k, random_state)
         best = None
-        rows = max(n_wanted, PREPARED // (points.itemsize * points.shape[1]))
+        rows = max(MIN_ROWS, PREPARED // (points.itemsize * points.shape[1]))
         for batch in gen_batches(len(points), rows):
             near = points[batch]
             found = exact_search(near, queries, min(n_wanted, len(near)))
