@@ -9,7 +9,15 @@ import zipfile
 
 import numpy as np
 
-__all__ = ["forge", "nodes", "npy", "plain", "write_schema"]
+__all__ = [
+    "forge",
+    "nodes",
+    "npy",
+    "plain",
+    "read_npy",
+    "state_of",
+    "write_schema",
+]
 
 
 def forge(path, edit):
@@ -62,3 +70,13 @@ def npy(array):
     buffer = io.BytesIO()
     np.save(buffer, array, allow_pickle=False)
     return buffer.getvalue()
+
+
+def read_npy(members, name):
+    """The array in a member of a model file."""
+    return np.load(io.BytesIO(members[name]))
+
+
+def state_of(schema, loader, index=0):
+    """The attributes of an object of a kind."""
+    return nodes(schema, loader)[index]["content"]["content"]
