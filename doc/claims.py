@@ -45,6 +45,7 @@ QUIET = (
     r"(?m)^ *>>>.*(?:\n(?! *$).*)*",
     r"(?m)::\n\n(?: {4}.*\n|\n)+",
     r"(?m)^ +:[\w-]+:.*$",
+    r"(?m)^\d+\. ",  # steps of a list
     r"(?i)\b(?:tables?|figures?|equations?|sections?)\s+[\dIVX]+[\d.A-Z]*"
     r"(?:(?:,|\s+to|\s+and)\s+[\dIVX]+)*",
     r"\b(?:MDDM|OPLS|CAL500|Corel5k|tmc2007|TMC2007|ICDM|CIARP|AAAI|H200)\b(?: \d{4})?",
