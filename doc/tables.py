@@ -299,8 +299,8 @@ def cluster():
             str(killed["neighbours_that_differ"]),
         ],
         [
-            f"memory of a worker, in blocks of {memory['block_mb']} MB",
-            f"{memory['worker_peak_blocks']}",
+            f"memory of a worker, MB, beyond two blocks of {memory['block_mb']} MB",
+            f"{memory['beyond_two_blocks_mb']}",
         ],
     ]
     lines += [
