@@ -24,7 +24,9 @@ def public_estimators():
 
 
 def test_every_estimator_has_a_row():
-    assert sorted(public_estimators()) == sorted((m.room, m.name) for m in METHODS)
+    # Consensus learns from people, not from labels, and predicts nothing.
+    found = set(public_estimators()) - {("annotators", "Consensus")}
+    assert sorted(found) == sorted((m.room, m.name) for m in METHODS)
 
 
 def test_names_are_found_whatever_their_case():
