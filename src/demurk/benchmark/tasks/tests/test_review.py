@@ -93,14 +93,12 @@ def test_an_audit_is_told_what_was_decided():
     again = review(
         "toy", AUDIT | {"reranked": True}, 5, labeled=1.0, classify=False, **SIZES
     )
-    assert (
-        once["fixed W/4"] != again["fixed W/4"] or once["fixed W"] != again["fixed W"]
-    )
+    assert once["fixed W"] < again["fixed W"] <= 1
     assert again["seconds"] > 3 * once["seconds"]
     assert {"covered W", "width W", "bias W"} <= set(again)
     order = {"estimator": "demurk.benchmark.tasks._review.RandomOrder"}
     chance = review("toy", order, 5, labeled=1.0, classify=False, **SIZES)
-    assert 3 * chance["fixed W"] < again["fixed W"] <= 1
+    assert 2 * chance["fixed W"] < once["fixed W"]
 
 
 def test_what_decisions_are_worth():
