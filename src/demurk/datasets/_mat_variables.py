@@ -152,8 +152,10 @@ def _describe(start, order):
     shape = ()
     if kind != "opaque":
         sizes, place = _numbers(start, place, order)
+        if sizes.dtype.kind not in "iu":
+            raise Damage("the sizes of a variable are no integers")
         shape = tuple(int(size) for size in sizes)
-        if not 2 <= len(shape) <= 32 or min(shape) < 0 or sizes.dtype.kind == "f":
+        if not 2 <= len(shape) <= 32 or min(shape) < 0:
             raise Damage(f"a variable has the sizes {str(shape)[:60]}")
     _, name, _ = _element(start, place, order)
     name = bytes(name).decode("latin-1")

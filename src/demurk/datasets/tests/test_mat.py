@@ -224,8 +224,8 @@ def numbers(values, dtype, order="<"):
     return element(TYPES[dtype], np.asarray(values, order + dtype).tobytes("F"), order)
 
 
-def variable(name, shape, *parts, code=6, order="<"):
-    head = numbers([code, 0], "u4", order) + numbers(shape, "i4", order)
+def variable(name, shape, *parts, code=6, order="<", sizes="i4"):
+    head = numbers([code, 0], "u4", order) + numbers(shape, sizes, order)
     return element(14, head + element(1, name.encode(), order) + b"".join(parts), order)
 
 
@@ -320,6 +320,10 @@ WRONG = {
         "would be 4.61e+18 numbers",
     ),
     "negative": (variable("data", (-4, -3), numbers(X, "f8")), "the sizes (-4, -3)"),
+    "no sizes": (
+        variable("data", (4, np.nan), numbers(X, "f8"), sizes="f4"),
+        "the sizes of a variable are no integers",
+    ),
     "wrong size": (variable("data", (4, 4), numbers(X, "f8")), "another size than"),
     "no class": (variable("data", (4, 3), numbers(X, "f8"), code=99), "unknown class"),
     "no type": (variable("data", (4, 3), element(8, b"")), "the unknown type 8"),
