@@ -6,7 +6,7 @@
 import re
 from dataclasses import dataclass
 
-__all__ = ["LabelForm", "NoLabelsError", "cut_name", "quoted"]
+__all__ = ["LabelForm", "NoLabelsError", "cut_name", "quoted", "shown_name"]
 
 LONGEST_NAME = 60
 
@@ -18,9 +18,13 @@ def cut_name(name):
 
 
 def quoted(text):
-    """A name as a shell takes it."""
-    text = cut_name(text)
+    """A text as a shell takes it."""
     return f"'{text}'" if re.search(r"[\s|;&()]", text) else text
+
+
+def shown_name(column):
+    """The name of a column as a shell takes it, for a sentence."""
+    return quoted(cut_name(column))
 
 
 class NoLabelsError(ValueError):

@@ -11,7 +11,12 @@ import numpy as np
 
 from demurk.datasets._files import MISSING, check_known
 from demurk.datasets._table_cells import LISTS, CellError, as_words, holds_lists
-from demurk.datasets._table_form import LabelForm, NoLabelsError, quoted
+from demurk.datasets._table_form import (
+    LabelForm,
+    NoLabelsError,
+    quoted,
+    shown_name,
+)
 from demurk.labels import LabelData, check_labels, labels_from_sets
 
 PREFIX = "label:"
@@ -209,8 +214,8 @@ def _no_truth(column, row, cell):
         column,
         row,
         f"holds {str(cell)[:40]!r}, but a label is 0, 1 or empty (yes, no, true, "
-        f"false); if it is a column of classes, say --class {quoted(column)}, or "
-        f"--tags {quoted(column)} for tags.",
+        f"false); if it is a column of classes, say --class {shown_name(column)}, or "
+        f"--tags {shown_name(column)} for tags.",
     )
 
 
@@ -244,7 +249,8 @@ def _unwrapped(cells, form):
             raise CellError(
                 form.columns[0],
                 row,
-                f"holds {len(members)} labels; say --tags {quoted(form.columns[0])}.",
+                f"holds {len(members)} labels; say --tags "
+                f"{shown_name(form.columns[0])}.",
             )
     return lists.map(lambda members: members[0] if len(members) else None)
 

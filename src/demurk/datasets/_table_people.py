@@ -11,7 +11,7 @@ import numpy as np
 from demurk.datasets._files import check_known
 from demurk.datasets._table_cells import CellError, as_words
 from demurk.datasets._table_features import Column
-from demurk.datasets._table_form import LabelForm, NoLabelsError, quoted
+from demurk.datasets._table_form import LabelForm, NoLabelsError, shown_name
 from demurk.datasets._table_labels import (
     CLASS_NAMES,
     PREFIX,
@@ -93,8 +93,8 @@ def find_people(frame, path, said, row=None, annotator=None, drop=(), settings=N
         return _answered(people, path)
     if row is not None:
         raise ValueError(
-            f"--row {quoted(row)} is for tables with a line for each answer: say with "
-            "--annotator who answered, or leave it out."
+            f"--row {shown_name(row)} is for tables with a line for each answer: say "
+            "with --annotator who answered, or leave it out."
         )
     return _answered(_wide(frame, path, said, drop), path)
 
@@ -140,8 +140,8 @@ def _wide(frame, path, said, drop):
         if kind == "class" and stem != stems[0]:
             raise ValueError(
                 f"{path} has classes of several people in two forms ({stems[0]}@ and "
-                f"{stem}@); say which with --class {quoted(stems[0])} or --class "
-                f"{quoted(stem)}."
+                f"{stem}@); say which with --class {shown_name(stems[0])} or --class "
+                f"{shown_name(stem)}."
             )
         if places.setdefault((stem, person), column) != column:
             raise ValueError(
@@ -208,15 +208,16 @@ def _refuse_mixtures(columns, classes, marked, path):
     if classes and marked:
         raise ValueError(
             f"{path} could mean more than one thing by its labels: say which with "
-            f"--class {quoted(next(iter(classes.values()))[0])} or --labels {PREFIX}."
+            f"--class {shown_name(next(iter(classes.values()))[0])} or --labels "
+            f"{PREFIX}."
         )
     for form, chosen in (("class", classes), ("labels", marked)):
         plain = [c for c in columns if c in {stem for stem, _ in chosen.values()}]
         if plain and len(chosen) > 1:
             raise ValueError(
                 f"{path} has the column {plain[0]!r} and those of several people "
-                f"({next(iter(chosen))!r}): say --{form} {quoted(plain[0])} for the "
-                f"first, or --drop {quoted(plain[0])} for theirs."
+                f"({next(iter(chosen))!r}): say --{form} {shown_name(plain[0])} for "
+                f"the first, or --drop {shown_name(plain[0])} for theirs."
             )
 
 
@@ -273,8 +274,8 @@ def _long(frame, path, said, who, drop, settings):
     who, names = pd.factorize(_filled(frame, annotator, "says who answered"))
     if len(names) < 2:
         raise ValueError(
-            f"--annotator {quoted(annotator)} names one person only ({names[0]!r}): "
-            "leave it out."
+            f"--annotator {shown_name(annotator)} names one person only "
+            f"({names[0]!r}): leave it out."
         )
     codes, classes, form = _answers(frame, form, path)
     known = codes >= 0 if codes.ndim == 1 else (codes >= 0).any(axis=1)
@@ -303,7 +304,7 @@ def _row_column(columns, annotator, said, path):
     ]
     if len(found) == 1:
         return found[0]
-    ways = [f"--row {quoted(c)}" for c in found] or ["--row COLUMN"]
+    ways = [f"--row {shown_name(c)}" for c in found] or ["--row COLUMN"]
     raise ValueError(
         f"{path} does not say which lines are about the same sample: name the column "
         f"that tells samples apart with {' or '.join(ways[:4])}."
