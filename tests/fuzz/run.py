@@ -66,6 +66,10 @@ def child(arguments):
     import resource
 
     warnings.simplefilter("ignore")
+    # What a library prints goes apart, and is a finding.
+    report = os.fdopen(os.dup(1), "w")
+    with Path(arguments.child, "printed").open("wb") as printed:
+        os.dup2(printed.fileno(), 1)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE, ADDRESS_SPACE))
     formats, folder = import_module(arguments.formats), arguments.child
@@ -102,12 +106,12 @@ def child(arguments):
             found = f"slow: {time.process_time() - start:.1f} s"
         counts[name, found.split(":")[0]] += 1
         if found not in ("read", "refused"):
-            print(json.dumps([i, name, found]), flush=True)
+            print(json.dumps([i, name, found]), file=report, flush=True)
         if found.startswith("memory"):  # the peak stays: a fresh child goes on
             last = i + 1
             break
     entries = [[*key, count] for key, count in counts.items()]
-    print(json.dumps(["done", last, entries]), flush=True)
+    print(json.dumps(["done", last, entries]), file=report, flush=True)
 
 
 def watch(process, folder, timeout):
@@ -142,6 +146,9 @@ def one_child(arguments, first, last, folder):
         out.seek(0)
         lines = [json.loads(line) for line in out if line.endswith("\n")]
     findings = [line for line in lines if line[0] != "done"]
+    printed = Path(folder, "printed").read_bytes()
+    if printed:
+        findings.append([first, "any", f"printed: {printed[:200]!r}"])
     if end is None:
         _, reached, entries = lines[-1]
         return Counter({(n, k): c for n, k, c in entries}), findings, reached
