@@ -132,7 +132,9 @@ def no_labels(frame, name):
     ways = [LabelForm("labels", tuple(truths[-8:]))] if truths else []
     ways += [LabelForm("class", (column,)) for column in words[-4:]]
     ways += [LabelForm("tags", (column,)) for column in lists[-2:]]
-    ways = [way for way in ways if len(str(way)) <= LONG_FORM][:SHOWN_WAYS]
+    # A name with a line break, or a very long one, is none to type.
+    ways = [w for w in ways if len(str(w)) <= LONG_FORM and str(w).isprintable()]
+    ways = ways[:SHOWN_WAYS]
     first = f"{name} does not say which column holds the labels"
     if not ways:
         return (

@@ -295,6 +295,13 @@ def test_long_names_make_no_long_sentence(path):
     assert len(str(e.value)) - len(str(path)) < 400
 
 
+def test_a_line_break_in_a_name_is_no_line_break_in_a_sentence(path):
+    path.write_text('a,"b\n3"\n1.5,0\n-2,1\n0,1\n2,0\n3,1\n7,0\n', encoding="utf-8")
+    with pytest.raises(ValueError, match="which column holds the labels") as error:
+        read_table(path)
+    assert "\n" not in str(error.value)
+
+
 def test_a_nul_character_is_refused(path):
     path.write_text("a,label:y\n1.5,0\n-2e3\0,1\n0,1\n", encoding="utf-8")
     with pytest.raises(ValueError, match=r"Column 'a' holds a NUL .* row 1 .*remove"):
