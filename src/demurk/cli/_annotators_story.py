@@ -60,9 +60,8 @@ def annotators_story(facts):
     what = "rows" if facts["one_class"] else "labels of a row"
     by = "their answers and the features" if facts["with_features"] else "their answers"
     yield (
-        f"They disagree about {facts['disagreements']:,} {what}; about "
-        f"{facts['expected_wrong']:,.0f} in the consensus are probably wrong, to judge "
-        f"by {by}."
+        f"They disagree about {facts['disagreements']:,} {what}; to judge "
+        f"by {by}, about {facts['expected_wrong']:,.0f} of the consensus will be wrong."
     )
     known = [line for line in facts["people"] if line["quality"][0] is not None]
     if len(known) > 1:

@@ -5,6 +5,7 @@
 
 import json
 import re
+from collections import Counter
 from numbers import Integral
 
 import numpy as np
@@ -113,6 +114,14 @@ def _either(ways):
     return " or ".join(str(way) for way in ways)
 
 
+def _together(columns):
+    """Columns of several people under one name: feel for feel@anna and feel@ben."""
+    stems = {column: column.partition("@")[0] for column in columns}
+    counts = Counter(stem for column, stem in stems.items() if stem not in (column, ""))
+    names = [stems[c] if counts[stems[c]] > 1 else c for c in columns]
+    return list(dict.fromkeys(names))
+
+
 def no_labels(frame, name):
     """What to say where no column is known to hold labels."""
     truths, words, lists = [], [], []
@@ -130,6 +139,7 @@ def no_labels(frame, name):
         elif any("|" in w or ";" in w for w in distinct):
             lists.append(column)
     ways = [LabelForm("labels", tuple(truths[-8:]))] if truths else []
+    words = _together(words)
     ways += [LabelForm("class", (column,)) for column in words[-4:]]
     ways += [LabelForm("tags", (column,)) for column in lists[-2:]]
     # A name with a line break, or a very long one, is none to type.

@@ -205,3 +205,15 @@ def test_errors_in_features_name_the_line_of_the_answer(write):
     text = "item,who,y,x\n1,u,a,1\n1,v,a,1\n2,u,b,inf\n2,v,b,inf\n"
     with pytest.raises(ValueError, match="line 4: column 'x' holds 'inf'"):
         _ = read_table(write(text), annotator="who").features
+
+
+def test_people_under_a_name_of_the_users_own_are_suggested_together(tmp_path):
+    path = tmp_path / "t.csv"
+    cells = [
+        f"{i},{'cat' if i % 2 else 'dog'},{'cat' if i % 3 else 'dog'}" for i in range(9)
+    ]
+    path.write_text("\n".join(["x,feel@anna,feel@ben", *cells]), encoding="utf-8")
+    with pytest.raises(ValueError, match=r"--class feel`") as error:
+        read_table(path)
+    assert "feel@" not in str(error.value)
+    assert read_table(path, class_="feel").annotations.n_people == 2
