@@ -17,8 +17,9 @@ def catalogue():
 
     Each entry has `task`, `n_samples`, `n_features` and `n_labels` as loaded, `splits`
     (files, perhaps a range of rows, number of samples), and as far as they apply
-    `options` of the reader, `sha256` of the files, their usual `folder` and `source`,
-    an `openml` id, `builtin`, or a reason why it is `unreadable`.
+    `options` of the reader, `arrays` (a digest of the numbers read), `sha256` of the
+    files, their usual `folder` and `source`, an `openml` id, `builtin`, or a reason why
+    it is `unreadable`.
     """
     file = resources.files("demurk.datasets").joinpath("catalogue.json")
     return json.loads(file.read_text(encoding="utf-8"))

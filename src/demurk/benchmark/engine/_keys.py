@@ -55,8 +55,8 @@ def data_checksum(kind, data_set, options=None):
     Returns
     -------
     checksum : str
-        Digest of the files that the catalogue names, "missing" if none is here, and
-        "builtin" for data that need no file.
+        Digest of the files that the catalogue names and of what is read from them,
+        "missing" if none is here, and "builtin" for data that need no file.
 
     Examples
     --------
@@ -83,7 +83,8 @@ def data_checksum(kind, data_set, options=None):
     paths = [path for path in paths if path is not None]
     if not paths:
         return "missing"
-    return digest(" ".join(_file_digest(p, p.stat().st_mtime_ns) for p in paths))
+    files = [_file_digest(path, path.stat().st_mtime_ns) for path in paths]
+    return digest(" ".join([*files, entry.get("arrays", "")]))
 
 
 @cache

@@ -18,12 +18,15 @@ __all__ = ["Sources", "digest"]
 # What can have a docstring.
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 # What no result depends on, though tasks may import it: names begin like this. Known
-# data sets come in other formats than tables.
+# data sets come in other formats than tables, and what is read from their files counts
+# as data: the catalogue has a digest of it.
 NO_RESULT = (
     *("demurk.cli", "demurk.viz", "demurk.registry"),
     *("demurk.benchmark.engine", "demurk.benchmark.report"),
     *("demurk.datasets._table", "demurk.datasets._label_studio"),
-    "demurk.datasets._anndata",
+    *("demurk.datasets._anndata", "demurk.datasets._arff", "demurk.datasets._arrays"),
+    *("demurk.datasets._files", "demurk.datasets._hdf5", "demurk.datasets._mat"),
+    *("demurk.datasets._read", "demurk.datasets._room"),
 )
 
 

@@ -7,9 +7,10 @@ import pytest
 
 import demurk
 from demurk.benchmark.engine import _keys
-from demurk.benchmark.engine._keys import code_version, keyed_tasks
+from demurk.benchmark.engine._keys import code_version, data_checksum, keyed_tasks
 from demurk.benchmark.engine._protocol import load_protocol
 from demurk.benchmark.engine._sources import Sources
+from demurk.datasets._catalogue import catalogue
 
 PACKAGE = {
     "__init__": "",
@@ -146,10 +147,22 @@ def test_a_new_method_in_the_registry_changes_no_key(package, monkeypatch):
         "registry.py": "METHODS['Dummy'] = 'demurk.projection.Dummy'\n",
         "viz/_page.py": "X = 1\n",
         "cli/_bench.py": "X = 1\n",
+        "datasets/_arff.py": "X = 1\n",
     }.items():
         with (package / path).open("a") as file:
             file.write(text)
     assert [keys(protocol, package, monkeypatch) for protocol in protocols] == before
+
+
+def test_what_is_read_from_a_file_is_in_the_key(tmp_path, monkeypatch):
+    """A reader may change, but not what it reads."""
+    entry = catalogue()["emotions"]
+    for file in entry["sha256"]:
+        (tmp_path / file).write_text("")
+    options = {"data_home": tmp_path}
+    before = data_checksum(None, "emotions", options)
+    monkeypatch.setitem(entry, "arrays", "other numbers")
+    assert data_checksum(None, "emotions", options) != before
 
 
 def test_the_version_of_all_code_names_the_release():
