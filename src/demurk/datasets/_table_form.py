@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 __all__ = ["LabelForm", "NoLabelsError", "cut_name", "quoted", "shown_name"]
 
-LONGEST_NAME = 60
+LONGEST_NAME, LONGEST_LIST = 60, 120
 
 
-def cut_name(name):
-    """The name of a column, cut where no sentence could hold it."""
-    name = str(name)
-    return name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 3] + "..."
+def cut_name(name, longest=LONGEST_NAME):
+    """The name of a column on one line, cut where no sentence could hold it."""
+    name = "".join(sign if sign.isprintable() else " " for sign in str(name))
+    return name if len(name) <= longest else name[: longest - 3] + "..."
 
 
 def quoted(text):
@@ -66,7 +66,8 @@ class LabelForm:
     empty_list: str = "no tag"
 
     def __str__(self):
-        return f"--{self.form} {quoted(','.join(self.columns))}"
+        columns = cut_name(",".join(self.columns), LONGEST_LIST)
+        return f"--{self.form} {quoted(columns)}"
 
     @property
     def kind(self):

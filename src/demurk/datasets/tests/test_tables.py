@@ -295,6 +295,15 @@ def test_long_names_make_no_long_sentence(path):
     assert len(str(e.value)) - len(str(path)) < 400
 
 
+@pytest.mark.parametrize("name", ["label:" + "l:" * 300, '"label:a\nb"'])
+def test_odd_names_of_empty_columns_stay_in_one_short_sentence(path, name):
+    path.write_text(f"a,{name}\n1.5,\n-2,\n0,\n", encoding="utf-8")
+    with pytest.raises(ValueError, match="no labelled row") as error:
+        read_table(path)
+    text = str(error.value)
+    assert len(text) - len(str(path)) < 400 and "\n" not in text
+
+
 def test_a_line_break_in_a_name_is_no_line_break_in_a_sentence(path):
     path.write_text('a,"b\n3"\n1.5,0\n-2,1\n0,1\n2,0\n3,1\n7,0\n', encoding="utf-8")
     with pytest.raises(ValueError, match="which column holds the labels") as error:
