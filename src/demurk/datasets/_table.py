@@ -14,6 +14,7 @@ from scipy.sparse import issparse
 from demurk.datasets._files import check_known, make_bunch
 from demurk.datasets._table_cells import CellError, as_words
 from demurk.datasets._table_features import Column, NoFeaturesError, TableFeatures
+from demurk.datasets._table_form import cut_name
 from demurk.datasets._table_labels import find_form, read_labels
 from demurk.datasets._table_leaks import find_leaks
 from demurk.datasets._table_people import find_people, is_stem, person_columns
@@ -333,7 +334,8 @@ class Table:
         for name, cells in columns.items():
             if name in frame.columns:
                 raise ValueError(
-                    f"{self.source.path} has a column {name!r} already; rename it."
+                    f"{self.source.path} has a column {cut_name(name)!r} already; "
+                    "rename it."
                 )
             frame[name] = cells
         return self._copy(frame)
@@ -396,5 +398,7 @@ def _check_names(names, path):
     seen = set()
     for name in names:
         if name in seen:
-            raise ValueError(f"{path} has two columns {name!r}; rename one of them.")
+            raise ValueError(
+                f"{path} has two columns {cut_name(name)!r}; rename one of them."
+            )
         seen.add(name)

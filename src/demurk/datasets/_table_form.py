@@ -6,15 +6,17 @@
 import re
 from dataclasses import dataclass
 
+from demurk.utils._text import one_line
+
 __all__ = ["LabelForm", "NoLabelsError", "cut_name", "quoted", "shown_name"]
 
-LONGEST_NAME, LONGEST_LIST = 60, 120
+LONGEST_NAME = 60
 
 
-def cut_name(name, longest=LONGEST_NAME):
+def cut_name(name):
     """The name of a column on one line, cut where no sentence could hold it."""
     name = "".join(sign if sign.isprintable() else " " for sign in str(name))
-    return name if len(name) <= longest else name[: longest - 3] + "..."
+    return name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 3] + "..."
 
 
 def quoted(text):
@@ -66,8 +68,7 @@ class LabelForm:
     empty_list: str = "no tag"
 
     def __str__(self):
-        columns = cut_name(",".join(self.columns), LONGEST_LIST)
-        return f"--{self.form} {quoted(columns)}"
+        return f"--{self.form} {quoted(one_line(','.join(self.columns)))}"
 
     @property
     def kind(self):

@@ -11,7 +11,7 @@ import numpy as np
 from demurk.datasets._files import check_known
 from demurk.datasets._table_cells import CellError, as_words
 from demurk.datasets._table_features import Column
-from demurk.datasets._table_form import LabelForm, NoLabelsError, shown_name
+from demurk.datasets._table_form import LabelForm, NoLabelsError, cut_name, shown_name
 from demurk.datasets._table_labels import (
     CLASS_NAMES,
     PREFIX,
@@ -145,8 +145,9 @@ def _wide(frame, path, said, drop):
             )
         if places.setdefault((stem, person), column) != column:
             raise ValueError(
-                f"{path} has two columns for {person!r}, {places[stem, person]!r} and "
-                f"{column!r}; rename one of them."
+                f"{path} has two columns for {cut_name(person)!r}, "
+                f"{cut_name(places[stem, person])!r} and {cut_name(column)!r}; "
+                "rename one of them."
             )
     form = LabelForm(kind, tuple(stems))
     if kind == "class":
@@ -215,9 +216,9 @@ def _refuse_mixtures(columns, classes, marked, path):
         plain = [c for c in columns if c in {stem for stem, _ in chosen.values()}]
         if plain and len(chosen) > 1:
             raise ValueError(
-                f"{path} has the column {plain[0]!r} and those of several people "
-                f"({next(iter(chosen))!r}): say --{form} {shown_name(plain[0])} for "
-                f"the first, or --drop {shown_name(plain[0])} for theirs."
+                f"{path} has the column {cut_name(plain[0])!r} and those of several "
+                f"people ({cut_name(next(iter(chosen)))!r}): say --{form} "
+                f"{shown_name(plain[0])} for the first, or --drop {shown_name(plain[0])} for theirs."
             )
 
 
@@ -275,7 +276,7 @@ def _long(frame, path, said, who, drop, settings):
     if len(names) < 2:
         raise ValueError(
             f"--annotator {shown_name(annotator)} names one person only "
-            f"({names[0]!r}): leave it out."
+            f"({cut_name(names[0])!r}): leave it out."
         )
     codes, classes, form = _answers(frame, form, path)
     known = codes >= 0 if codes.ndim == 1 else (codes >= 0).any(axis=1)
@@ -351,8 +352,8 @@ def _refuse_twice(samples, who, known, names, row, frame):
         raise CellError(
             row,
             line,
-            f"holds {name[:40]!r}, about which {names[who[line]]!r} has answered "
-            "before; keep one of the two lines.",
+            f"holds {name[:40]!r}, about which {cut_name(names[who[line]])!r} has "
+            "answered before; keep one of the two lines.",
         )
 
 

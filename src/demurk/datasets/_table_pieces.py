@@ -15,6 +15,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 
 from demurk.datasets._files import MISSING
 from demurk.datasets._table_cells import as_words, is_text
+from demurk.datasets._table_form import cut_name
 from demurk.utils._optional import import_optional
 
 __all__ = ["apply_piece", "category_piece", "learn_pieces"]
@@ -54,7 +55,7 @@ def _known_words(cells):
     damaged = next((row for row, word in enumerate(words) if "\0" in word), None)
     if damaged is not None:
         raise ValueError(
-            f"Column {str(cells.name)!r} holds a NUL character in row {damaged} "
+            f"Column {cut_name(cells.name)!r} holds a NUL character in row {damaged} "
             "(counted from 0): the file is damaged, or no text; remove the character."
         )
     gone = np.array([word.lower() in MISSING for word in words], dtype=bool)

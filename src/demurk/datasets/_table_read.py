@@ -276,9 +276,10 @@ def joined_features(table, features, key):
             )
         return check_data(values, features), names
     if key not in table.frame.columns:
+        columns = one_line(", ".join(map(repr, table.frame.columns)))
         raise ValueError(
             f"{table.source.path} has no column {key!r} named in --key; its columns "
-            f"are {', '.join(map(repr, table.frame.columns[:8]))}."
+            f"are {columns}."
         )
     place = {}
     for row, word in enumerate(keys):
@@ -329,7 +330,7 @@ def _from_npz(loaded, path, key):
     found = found or [name for name in names if loaded[name].ndim == 2]
     if not found or (key is not None and key not in list(loaded)):
         raise ValueError(
-            f"{path} holds {', '.join(list(loaded))}; it needs a matrix X"
+            f"{path} holds {one_line(', '.join(loaded))}; it needs a matrix X"
             + (f" and the keys {key!r}." if key is not None else ".")
         )
     keys = None
