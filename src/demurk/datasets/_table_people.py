@@ -218,7 +218,8 @@ def _refuse_mixtures(columns, classes, marked, path):
             raise ValueError(
                 f"{path} has the column {cut_name(plain[0])!r} and those of several "
                 f"people ({cut_name(next(iter(chosen)))!r}): say --{form} "
-                f"{shown_name(plain[0])} for the first, or --drop {shown_name(plain[0])} for theirs."
+                f"{shown_name(plain[0])} for the first, or --drop "
+                f"{shown_name(plain[0])} for theirs."
             )
 
 
