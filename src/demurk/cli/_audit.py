@@ -21,8 +21,9 @@ from demurk.audit._annotated import people_reasons
 from demurk.audit._classes import class_suspects
 from demurk.audit._suspects import LISTS, suspect_frame, top_entries
 from demurk.audit._words import UnknownRateWarning
-from demurk.cli._console import shown_progress
+from demurk.cli._console import note, shown_progress
 from demurk.cli._input import label_cells, labels_for, labels_of, samples_of
+from demurk.cli._output import choose_trees
 from demurk.partial_label import IPAL
 
 __all__ = ["Findings", "count_labels", "find_suspects"]
@@ -101,7 +102,10 @@ def find_suspects(table, *, noise="auto", review=None, flip=0.8, seed=0):
         audit = _candidates(table)
     else:
         _refuse_ones(table)
-        audit = LabelAudit(noise, n_jobs=-1, random_state=seed)
+        n_trees, sentence = choose_trees(int(labels.labeled.sum()))
+        if sentence:
+            note(sentence)
+        audit = LabelAudit(noise, n_estimators=n_trees, n_jobs=-1, random_state=seed)
         with shown_progress(audit), warnings.catch_warnings():
             # It is said in the report.
             warnings.simplefilter("ignore", UnknownRateWarning)

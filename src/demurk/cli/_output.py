@@ -21,6 +21,7 @@ from demurk.utils._text import FORMULA
 __all__ = [
     "beside",
     "choose_neighbors",
+    "choose_trees",
     "csv_text",
     "files_read",
     "free_name",
@@ -32,6 +33,8 @@ __all__ = [
 
 # Exact search in so many samples takes a minute or so on two cores.
 EXACT_ROWS = 50_000
+# Beyond it, trees times samples of a forest of the audit, and trees at least.
+GROWN_ROWS, FEWEST_TREES = 3_000_000, 15
 
 
 def guarded(cell):
@@ -101,6 +104,25 @@ def files_read(*sources, data_home=None):
     # Names of labels lie beside an ARFF file.
     folders = dict.fromkeys(path.parent for path in found)
     return [*found, *(xml for folder in folders for xml in folder.glob("*.xml"))]
+
+
+def choose_trees(n_labeled):
+    """How many trees a forest of the audit gets for so many samples, in words too.
+
+    Returns
+    -------
+    n_trees : int or None
+        What the audit is told; None leaves it the choice.
+    sentence : str
+        What the user is told; empty if nothing is unusual.
+    """
+    if n_labeled <= EXACT_ROWS:
+        return None, ""
+    n_trees = max(FEWEST_TREES, GROWN_ROWS // n_labeled)
+    return n_trees, (
+        f"Forests have {n_trees} trees each: for more than {EXACT_ROWS:,} labelled "
+        "samples many take long and few are enough."
+    )
 
 
 def choose_neighbors(X):

@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from demurk.audit import LabelAudit
 from demurk.cli import _output, main
 from demurk.cli._output import beside, guarded, write_table
 
@@ -305,6 +306,23 @@ def test_a_closed_pipe_does_not_stop_the_work(folder, command, closed):
     assert (folder / "out" / "summary.json").exists()
     if closed == "stdout":
         assert b"Broken" not in process.stderr and b"Error" not in process.stderr
+
+
+def test_large_data_get_fewer_trees(folder, monkeypatch, capsys):
+    fit, grown = LabelAudit.fit, []
+
+    def noted(self, *args, **options):
+        grown.append(self.n_estimators)
+        return fit(self, *args, **options)
+
+    monkeypatch.setattr(LabelAudit, "fit", noted)
+    assert run(*FOLDERS["clean"]) == 0
+    assert "trees each" not in capsys.readouterr().err
+    monkeypatch.setattr(_output, "EXACT_ROWS", 49)
+    monkeypatch.setattr(_output, "GROWN_ROWS", 1500)
+    assert run(*FOLDERS["clean"], "--force") == 0
+    assert "Forests have 30 trees each" in capsys.readouterr().err
+    assert grown == [None, 30]
 
 
 @pytest.mark.parametrize("command", ["clean", "map", "reduce"])
