@@ -4,6 +4,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 import html
+from itertools import islice
 
 import numpy as np
 import pandas as pd
@@ -205,10 +206,11 @@ def _cards(table, found, given):
     questions = Questions(labels, table.form.form)
     who = None if table.annotations is None else WhoSaid(table.annotations)
     after = np.where(found.listed, 1 - given, given)
-    cards = {}
-    for number, own in list(found.suspects.groupby("row", sort=False))[:SHOWN_CARDS]:
+    cards, usable = {}, labels.labeled
+    shown = islice(found.suspects.groupby("row", sort=False), SHOWN_CARDS)
+    for number, own in shown:
         row = int(number) - 1
-        near = maker.near(row, labels.labeled)
+        near = maker.near(row, usable)
         lines = own.to_dict("records")
         reasons = list(_reasons(questions, found, given, row, lines, near))
         if who is not None:
