@@ -6,6 +6,7 @@
 from doc.claim_values import (
     COMPRESSED,
     COVERAGE,
+    CROWDLAB,
     FIGURE4,
     FRESH,
     FRESH_AUDITED,
@@ -45,12 +46,15 @@ from doc.claim_values import (
     on_device,
     options,
     parameter_moves,
+    people,
+    people_ahead,
     pml_ahead,
     pml_settings,
     pooled,
     printed,
     real,
     slashdot,
+    spammers_last,
     tables,
     trials_below,
     variants,
@@ -111,6 +115,40 @@ AUDIT = {
         lambda: max(options("missing30", "LabelAudit's probabilities")),
     ),
     "audit.cpu": (".1f", cpu_ratio),
+}
+ANNOTATORS = {
+    "people.ahead": ("word", lambda: people_ahead("consensus")),
+    "people.ahead.loss": ("word", lambda: people_ahead("log-loss")),
+    "people.ahead.test": ("word", lambda: people_ahead("test")),
+    "people.classes": (".2f", lambda: people("consensus", "Consensus", "classes")),
+    "people.classes.crowdlab": (
+        ".2f",
+        lambda: people("consensus", CROWDLAB, "classes"),
+    ),
+    "people.classes.ds": (
+        ".2f",
+        lambda: people("consensus", "Dawid-Skene, crowd-kit", "classes"),
+    ),
+    "people.classes.majority": (
+        ".2f",
+        lambda: people("consensus", "Majority", "classes"),
+    ),
+    "people.labels": (".2f", lambda: people("consensus", "Consensus", "labels")),
+    "people.labels.crowdlab": (".2f", lambda: people("consensus", CROWDLAB, "labels")),
+    "people.labels.ds": (
+        ".2f",
+        lambda: people("consensus", "Dawid-Skene, crowd-kit", "labels"),
+    ),
+    "people.labels.majority": (
+        ".2f",
+        lambda: people("consensus", "Majority", "labels"),
+    ),
+    "people.quality.classes": (
+        ".2f",
+        lambda: people("quality", "Consensus", "classes"),
+    ),
+    "people.quality.labels": (".2f", lambda: people("quality", "Consensus", "labels")),
+    "people.spammers": (".0f", spammers_last),
 }
 NMLSDR = {
     "table1.printed": ("d", lambda: printed("nmlsdr-table1", (*SEVEN, "Cov'/C"), 0.01)),
@@ -321,4 +359,4 @@ DEVICE = {
 }
 
 # Name to form and function; the form "word" writes a small number out.
-CLAIMS = FEW | AUDIT | NMLSDR | CENDA | PML | MAPS | DEVICE
+CLAIMS = FEW | AUDIT | ANNOTATORS | NMLSDR | CENDA | PML | MAPS | DEVICE

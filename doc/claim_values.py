@@ -13,7 +13,7 @@ from scipy.stats import ttest_rel
 from demurk.benchmark import load_protocol, published_value
 
 BENCH = Path(__file__).resolve().parent.parent / "results" / "bench"
-LOSSES = ("ranking loss", "Hamming loss", "seconds")
+LOSSES = ("ranking loss", "Hamming loss", "log-loss", "seconds")
 # The sets that served the design of MurkyClassifier and LabelAudit.
 DESIGN = ("emotions", "scene", "yeast", "medical")
 PLACE = ["data_set", "setting", "method"]
@@ -40,6 +40,13 @@ FIGURE4 = ("ssdrmc-figure4", "micro F1")
 WEIGHTS = ("0", "0.05", "0.1", "0.25", "0.5", "0.75", "0.99")
 GOOD = [f"alpha={a}, H={h}" for a in WEIGHTS for h in (0.3, 0.4, 0.5)]
 OTHERS = ("B", "C", "label", "instance")
+PEOPLE = {
+    "classes": ("digits", "segment", "vowel", "satimage", "letter"),
+    "labels": ("emotions", "yeast", "scene", "birds"),
+}
+CROWDLAB = "CROWDLAB, the same models"
+PEOPLE_RIVALS = ("Majority", "Dawid-Skene, crowd-kit", CROWDLAB)
+PEOPLE_RIVALS += ("Random forest on the majority",)
 
 
 @cache
@@ -347,6 +354,30 @@ def most_iterations(data_sets):
     rows = rows[rows["data_set"].isin(data_sets) & rows["setting"].isin(REGION)]
     used.add(f"ssdrmc-figure3.csv, {len(rows)} rows, iterations")
     return int(rows["iterations"].max())
+
+
+def people(measure, method, kind, setting="10 people, 3 a row"):
+    """Mean over the sets with classes or with labels."""
+    return mean("annotators", measure, method, PEOPLE[kind], setting)
+
+
+def people_ahead(measure):
+    """In how many of twelve settings Consensus is at least as good as all rivals."""
+    found = cells("annotators", measure)
+    kinds = found.index.get_level_values("data_set").isin(PEOPLE["classes"])
+    wide = found.groupby([kinds, "setting", "method"]).mean().unstack("method")
+    rivals = wide[list(PEOPLE_RIVALS)]
+    if measure in LOSSES:
+        return int((wide["Consensus"] <= rivals.min(axis=1)).sum())
+    return int((wide["Consensus"] >= rivals.max(axis=1)).sum())
+
+
+def spammers_last():
+    """Share of the runs in which those who guess have the least quality."""
+    rows = read_rows("annotators")
+    found = rows[rows["method"] == "Consensus"]["spammers last"].dropna()
+    used.add(f"annotators.csv, {len(found)} rows, spammers last")
+    return 100 * found.mean()
 
 
 def on_device(what):

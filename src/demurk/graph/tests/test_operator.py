@@ -70,10 +70,11 @@ def test_label_graph_with_zero_diagonal_and_its_eigenvalues():
     dense = 0.5 * features.toarray() + 0.5 * labels
 
     sets, member = np.unique(Y, axis=0, return_inverse=True)
+    member = member.ravel()  # numpy 2.0.0 gives a column
     both = sets @ sets.T
     union = sets.sum(1)[:, None] + sets.sum(1) - both
     J = np.divide(both, union, out=np.zeros_like(both), where=union > 0)
-    U = sparse.csr_array((np.ones(n), (np.arange(n), member.ravel())))
+    U = sparse.csr_array((np.ones(n), (np.arange(n), member)))
     W = 0.5 * features - sparse.diags_array(0.5 * np.diag(J)[member])
     operator = SparseLowRank(W, U, 0.5 * J)
     d = operator.degrees()
