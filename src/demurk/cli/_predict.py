@@ -279,7 +279,13 @@ def _use_model(path, source, output, force, reading):
         )
     table = _new_table(source, reading)
     with atomic_path(output, force=force) as temporary:
-        predicted, proba = model_predictions(model, table)
+        try:
+            predicted, proba = model_predictions(model, table)
+        except (ArithmeticError, AttributeError, LookupError, TypeError) as error:
+            raise ValueError(
+                f"{path} cannot be used, since its parts do not fit together "
+                f"({type(error).__name__}); train the model again."
+            ) from error
         _write(table, model.classes_, predicted, proba, temporary, given=False)
     say(f"{len(table)} predictions written to {output}")
 

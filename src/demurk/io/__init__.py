@@ -12,6 +12,7 @@ from demurk.io._pack import pack
 from demurk.io._trusted import ForeignType, NotAClass
 from demurk.utils._files import atomic_path
 from demurk.utils._optional import import_optional
+from demurk.utils._text import one_line
 
 __all__ = ["load", "save"]
 
@@ -119,14 +120,15 @@ def load(path, *, trusted=()):
     try:
         return build_model(data, trusted)
     except ForeignType as error:
+        name = one_line(error.name)
         remedy = (
             "a model file may hold classes and data only, no functions, methods or "
             "modules."
             if isinstance(error, NotAClass)
-            else f"load it only if you trust its origin, with trusted=[{error.name!r}]."
+            else f"load it only if you trust its origin, with trusted=[{name!r}]."
         )
         raise ValueError(
-            f"{path} names {error.name}, which demurk does not build: {remedy}"
+            f"{path} names {name}, which demurk does not build: {remedy}"
         ) from None
     except Warning:  # made an error by the user
         raise

@@ -10,7 +10,7 @@ from sklearn.impute import SimpleImputer
 from demurk import io
 from demurk.cli import _output, main
 from demurk.cli._predict import choose_classifier
-from demurk.multilabel import MurkyClassifier
+from demurk.multilabel import MLkNN, MurkyClassifier
 
 N_TREES = 40
 FEATURES = ["tempo", "loudness", "key", "mode", "length"]
@@ -277,4 +277,18 @@ def test_files_are_whole_or_not_there(folder, monkeypatch, capsys):
     before = set(folder.iterdir())
     assert run("predict", "songs.csv", "--members", "fast", "-j", 1) == 2
     assert "No space left" in capsys.readouterr().err
+    assert set(folder.iterdir()) == before
+
+
+def test_a_model_whose_parts_do_not_fit_is_one_sentence(folder, monkeypatch, capsys):
+    assert run("predict", "songs.csv", "--method", "mlknn") == 0
+
+    def broken(self, X):
+        raise IndexError("index 7 is out of bounds")
+
+    monkeypatch.setattr(MLkNN, "predict_proba", broken)
+    before = set(folder.iterdir())
+    assert run("predict", "predictions.skops", "songs.csv", "-o", "p.csv") == 2
+    error = capsys.readouterr().err.splitlines()[-1]
+    assert "predictions.skops cannot be used" in error and "IndexError" in error
     assert set(folder.iterdir()) == before

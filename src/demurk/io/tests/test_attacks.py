@@ -205,3 +205,16 @@ def test_key_types_are_few(tmp_path):
 
     with pytest.raises(ValueError, match=r"names builtins\.exec"):
         io.load(forge(path, edit))
+
+
+def test_a_long_name_stays_in_one_sentence(tmp_path):
+    path = io.save(
+        MDDM().fit(np.eye(3), [[1, 0], [0, 1], [0, 0]]), tmp_path / "m.skops"
+    )
+
+    def edit(schema, members):
+        nodes(schema, "TypeNode")[0].update(__module__="builtins", __class__="x" * 500)
+
+    with pytest.raises(ValueError, match="demurk does not build") as error:
+        io.load(forge(path, edit))
+    assert len(str(error.value)) - len(str(path)) < 400
