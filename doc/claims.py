@@ -96,7 +96,7 @@ ALLOWED = {
     ),
     f"{GUIDE}/classifiers.rst": (r"above 2,000\s+samples",),
     f"{GUIDE}/command.rst": (
-        r"15\s+from\s+200,000\s+labelled",
+        r"15\s+from\s+200,000\s+labelled|learned\s+from\s+50,000",
         r"of the\s+table\s+from 1\b|given\s+as\s+1\b",
         r"more\s+than\s+(?:10,000\s+files|50,000\s+samples)",
         r"exit\s+code\s+(?:130|2)\b|its\s+size\s+and\s+64\s+MB",

@@ -5,6 +5,7 @@
 
 import json
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +20,7 @@ from demurk.cli._console import note, say
 from demurk.cli._input import labels_for, read_input, tell
 from demurk.cli._map import _timed
 from demurk.cli._output import (
+    EXACT_ROWS,
     choose_neighbors,
     csv_text,
     files_read,
@@ -93,6 +95,8 @@ def clean_file(
     search, sentence = choose_neighbors(X)
     if sentence:
         note(sentence)
+    if X.shape[0] > EXACT_ROWS:
+        note(f"The map is learned from {EXACT_ROWS:,} of {X.shape[0]:,} samples.")
     maps = _maps(X, table.labels, seed, search)
     facts = audit_facts(table, found, maps, noise, flip, seed)
     facts["neighbors"] = search
@@ -125,7 +129,11 @@ def _maps(X, labels, seed, neighbors):
             warnings.filterwarnings("ignore", message="n_components is 2")
             try:
                 model = NMLSDR(2, neighbors=neighbors, n_jobs=-1)
-                maps["NMLSDR"] = model.fit(X, labels_for(labels, model)).transform(X)
+                rows = _mapped(labels.labeled, seed)
+                values, observed = labels.values[rows], labels.observed[rows]
+                part = replace(labels, values=values, observed=observed)
+                model.fit(X[rows], labels_for(part, model))
+                maps["NMLSDR"] = model.transform(X)
             except ValueError:
                 pass  # constant labels point nowhere
     with _timed("PCA", seconds):
@@ -135,6 +143,14 @@ def _maps(X, labels, seed, neighbors):
         pca = PCA(min(2, *X.shape), svd_solver=solver, random_state=seed)
         maps["PCA"] = pca.fit_transform(X)
     return maps
+
+
+def _mapped(labeled, seed):
+    """Rows that a linear map is learned from, labelled ones first."""
+    if len(labeled) <= EXACT_ROWS:
+        return slice(None)
+    drawn = np.random.RandomState(seed).permutation(len(labeled))
+    return drawn[np.argsort(~labeled[drawn], kind="stable")][:EXACT_ROWS]
 
 
 # Telling

@@ -17,7 +17,7 @@ import pandas as pd
 import pytest
 
 from demurk.audit import LabelAudit
-from demurk.cli import _output, main
+from demurk.cli import _clean, _output, main
 from demurk.cli._output import beside, guarded, write_table
 
 FOLDERS = {
@@ -306,6 +306,17 @@ def test_a_closed_pipe_does_not_stop_the_work(folder, command, closed):
     assert (folder / "out" / "summary.json").exists()
     if closed == "stdout":
         assert b"Broken" not in process.stderr and b"Error" not in process.stderr
+
+
+def test_large_data_are_mapped_by_a_part(folder, monkeypatch, capsys):
+    rows = _clean._mapped(np.arange(60) % 3 == 0, 0)
+    assert rows == slice(None)
+    monkeypatch.setattr(_clean, "EXACT_ROWS", 30)
+    rows = _clean._mapped(np.arange(60) % 3 == 0, 0)
+    assert len(set(rows)) == 30 and set(range(0, 60, 3)) < set(rows)
+    assert run(*FOLDERS["clean"]) == 0
+    assert "The map is learned from 30 of 60 samples" in capsys.readouterr().err
+    assert "NMLSDR" in (folder / "out" / "audit.html").read_text()
 
 
 def test_large_data_get_fewer_trees(folder, monkeypatch, capsys):
