@@ -95,8 +95,6 @@ def clean_file(
     search, sentence = choose_neighbors(X)
     if sentence:
         note(sentence)
-    if X.shape[0] > EXACT_ROWS:
-        note(f"The map is learned from {EXACT_ROWS:,} of {X.shape[0]:,} samples.")
     maps = _maps(X, table.labels, seed, search)
     facts = audit_facts(table, found, maps, noise, flip, seed)
     facts["neighbors"] = search
@@ -125,6 +123,8 @@ def _maps(X, labels, seed, neighbors):
     maps, seconds = {}, {}
     X = StandardScaler(with_mean=not issparse(X)).fit_transform(X)
     if labels.n_labels > 1:
+        if len(labels.values) > EXACT_ROWS:
+            note(f"The map is learned from {EXACT_ROWS:,} of {X.shape[0]:,} samples.")
         with _timed("NMLSDR", seconds), warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="n_components is 2")
             try:

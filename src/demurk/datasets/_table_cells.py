@@ -144,7 +144,8 @@ def _strays(cells):
     for row, cell in enumerate(as_words(cells)):
         if cell.lower() not in MISSING:
             try:
-                float(cell)
+                # Python reads 1_5 and the digits of other scripts, tables do not.
+                float(cell if cell.isascii() and "_" not in cell else "a word")
             except ValueError:
                 yield row, cell
 
@@ -157,7 +158,7 @@ def stray_words(cells):
     if not any(re.fullmatch(r"[-+]?\d*[.,]?\d+", word) for word in head):
         return ""
     strays = [*_strays(cells)]
-    if 2 * len(strays) > len(cells):
+    if not 0 < 2 * len(strays) <= len(cells):
         return ""
     row, cell = strays[0]
     more = f" and {len(strays) - 1} more" if len(strays) > 1 else ""

@@ -140,8 +140,9 @@ def no_labels(frame, name):
             lists.append(column)
     ways = [LabelForm("labels", tuple(truths[-8:]))] if truths else []
     words = _together(words)
-    ways += [LabelForm("class", (column,)) for column in words[-4:]]
-    ways += [LabelForm("tags", (column,)) for column in lists[-2:]]
+    ways += [LabelForm("tags", (column,)) for column in lists[-1:]]
+    # Labels mostly stand behind what they are about.
+    ways += [LabelForm("class", (column,)) for column in reversed(words)]
     # A name with a line break, or a very long one, is none to type.
     ways = [w for w in ways if len(str(w)) <= LONG_FORM and str(w).isprintable()]
     ways = ways[:SHOWN_WAYS]

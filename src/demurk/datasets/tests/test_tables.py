@@ -295,6 +295,12 @@ def test_long_names_make_no_long_sentence(path):
     assert len(str(e.value)) - len(str(path)) < 400
 
 
+@pytest.mark.parametrize("cell", ["1_5", "\u0661", " 1"])
+def test_cells_that_only_python_takes_for_numbers(path, cell):
+    path.write_text(f"a,b,label:y\n{cell},1,0\n-2,2,1\n0,3,1\n", encoding="utf-8")
+    assert read_table(path).features.shape[0] == 3
+
+
 @pytest.mark.parametrize("name", ["label:" + "l:" * 300, '"label:a\nb"'])
 def test_odd_names_of_empty_columns_stay_in_one_short_sentence(path, name):
     path.write_text(f"a,{name}\n1.5,\n-2,\n0,\n", encoding="utf-8")
