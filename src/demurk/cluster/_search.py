@@ -20,8 +20,8 @@ __all__ = ["neighbor_tasks", "search_blocks"]
 # Blocks of points that one task reads, one after the other: a lost worker costs no
 # more, and the answers that wait to be merged stay few.
 GROUP = 8
-# Bytes of points that are prepared for the search at a time, beside the two blocks; of
-# fewer rows, too many would be ranked in double precision.
+# Bytes of points, and of queries, that are prepared for the search at a time, beside
+# the two blocks; of fewer rows, too many would be ranked in double precision.
 PREPARED = 2**23
 MIN_ROWS = 1024
 
@@ -137,14 +137,24 @@ def _search(points, queries, n_wanted, *, method, n_jobs, random_state):
         if method == "approx":
             k = min(n_wanted, len(points))
             return approximate_search(points, queries, k, random_state)
-        best = None
         rows = max(MIN_ROWS, PREPARED // (points.itemsize * points.shape[1]))
-        for batch in gen_batches(len(points), rows):
-            near = points[batch]
-            found = exact_search(near, queries, min(n_wanted, len(near)))
-            found = found[0], found[1] + batch.start
-            best = found if best is None else nearest_of(best, found, n_wanted)
-    return best, 1.0
+        parts = [
+            _exact(points, queries[batch], n_wanted, rows)
+            for batch in gen_batches(len(queries), rows)
+        ]
+    distances, indices = (np.concatenate(part) for part in zip(*parts))
+    return (distances, indices), 1.0
+
+
+def _exact(points, queries, n_wanted, n_rows):
+    """Neighbours among so many points at a time."""
+    best = None
+    for batch in gen_batches(len(points), n_rows):
+        near = points[batch]
+        found = exact_search(near, queries, min(n_wanted, len(near)))
+        found = found[0], found[1] + batch.start
+        best = found if best is None else nearest_of(best, found, n_wanted)
+    return best
 
 
 def _join(parts, n_neighbors, first):

@@ -131,6 +131,7 @@ def propagate(
     W = check_weights(W)
     Y, alpha, labeled, start = _check_labels(W.shape[0], Y, alpha, labeled, start)
     Wt = scale_symmetric(W, inverse_sqrt(row_sums(W)))
+    del W  # of many rows each copy of the graph counts
     Wt.eliminate_zeros()
     sums = row_sums(Wt)[:, None]
 
@@ -142,8 +143,10 @@ def propagate(
     rhs = (inverse * (1 - alpha)) * Y
     if not free.all():
         rhs += scale * (Wt @ np.where(free, 0.0, Y))
+    system = _system(Wt, scale)
+    del Wt
     guess, n_iter = block_cg(
-        _system(Wt, scale),
+        system,
         rhs,
         # Unit diagonals, but (n, c) of them: each column has a system of its own.
         diagonal=None if scale.shape[1] == 1 else np.ones(Y.shape),

@@ -69,15 +69,16 @@ class NoisyPropagationMixin(LabelOutputMixin, CallbackSupportMixin):
                 X, self.n_neighbors, method=self.neighbors, n_jobs=self.n_jobs
             )
         with stage("label propagation"):
-            weights = affinity(
-                graph, weights="binary" if self.affinity == "knn" else "heat"
-            )
+            weights = "binary" if self.affinity == "knn" else "heat"
             observed = labels.observed
             if np.array_equal(observed.all(axis=1), observed.any(axis=1)):
                 # Whole rows are labelled or not: one system serves all labels.
                 observed = observed[:, 0]
             alpha = np.where(observed, self.alpha_labeled, self.alpha_unlabeled)
-            result = propagate(weights, labels.values, alpha, labeled=observed)
+            # Nobody else holds the weights, so that `propagate` may let them go.
+            result = propagate(
+                affinity(graph, weights=weights), labels.values, alpha, labeled=observed
+            )
         self._set_classes(labels)
         # Without the absence of a label that is alone.
         values = result.values[:, : len(self.classes_)]
