@@ -4,9 +4,9 @@
 
 A ``LocalCluster`` of four processes of one thread. Fits and predictions are compared
 with those of rows in memory; a worker is killed in the middle of a search; and the
-memory of every worker is looked at each 10 ms during a search among blocks of 38 MB.
-Results are in ``results/cluster.json``; parts
-that are not named keep theirs.
+memory of every worker is looked at each 10 ms during searches among blocks of 38 and
+of 154 MB. Results are in ``results/cluster.json``; parts that are not named keep
+theirs.
 """
 
 # Authors: The demurk developers
@@ -39,7 +39,7 @@ N_LABELS = 6
 # Blocks, rows of each, features.
 EQUAL = 10, 1000, 50
 KILLED = 16, 1000, 50
-MEMORY = 3, 6000, 1600
+MEMORY = (3, 6000, 1600), (2, 6000, 6400)
 CURVE = [(n_blocks, 5000, 50) for n_blocks in (1, 2, 4)]
 
 
@@ -145,7 +145,10 @@ def watch(dask_worker):
     import psutil
 
     process = psutil.Process()
+    started = hasattr(dask_worker, "memory_peak")
     dask_worker.memory_before = dask_worker.memory_peak = process.memory_info().rss
+    if started:
+        return
 
     def look():
         while True:
@@ -161,12 +164,11 @@ def watched(dask_worker):
     return (dask_worker.memory_peak - dask_worker.memory_before) / 1e6
 
 
-def memory(client):
+def memory(client, shape):
     """Memory that a search takes of each worker, in blocks."""
     # What is imported and set up once is no part of it.
     client.wait_for_workers(N_WORKERS)
     client.run(warm)
-    shape = MEMORY
     size = 4 * shape[1] * shape[2] / 1e6
     client.run(watch)
     start = time.perf_counter()
@@ -214,7 +216,7 @@ def main():
             for name, part in {
                 "equality": equality,
                 "killed": killed,
-                "memory": lambda: memory(client),
+                "memory": lambda: [memory(client, shape) for shape in MEMORY],
                 "curve": curve,
             }.items():
                 if name not in (sys.argv[1:] or [name]):

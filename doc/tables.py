@@ -11,6 +11,7 @@ import numpy as np
 from doc import pml_outcomes
 from doc.claim_values import CLEAN, DESIGN, TUNED
 from doc.device_tables import device_tables
+from doc.scale_tables import cluster, cluster_plan, growth_figure, out_of_core
 
 from demurk.benchmark import (
     load_protocol,
@@ -255,95 +256,6 @@ def speed():
     return list_table(["benchmark", "what", "value"], rows, title)
 
 
-def out_of_core():
-    """Memory of fits to rows in a file."""
-    document = load("out_of_core.json")
-    lines = [
-        [
-            f"{int(n_rows):,}",
-            f"{sizes['file_mb']:,}",
-            name,
-            f"{found['fit_peak_mb']:,}",
-            f"{found['search_peak_mb']:,}" if "recall" in found else "",
-            f"{found['graph_mb_at_most']:,}" if "recall" in found else "",
-            f"{found['fit_s']:,.0f}",
-        ]
-        for n_rows, sizes in document["rows"].items()
-        for name, found in sizes.items()
-        if name != "file_mb"
-    ]
-    head = ["rows", "file, MB", "fit", "peak, MB", "peak of the search, MB"]
-    head += ["a graph, MB, at most", "seconds"]
-    title = (
-        f"Memory that is not the file, {document['features']} features, "
-        f"{document['labels']} labels, one thread of a machine in use by others; "
-        f"LabelAudit has one row in 200 labelled (``{document['command']}``)"
-    )
-    return list_table(head, lines, title)
-
-
-def cluster():
-    """Equality, a lost worker and memory on a cluster."""
-    document = load("cluster.json")
-    same, killed, memory = (document[k] for k in ("equality", "killed", "memory"))
-    lines = [
-        ["angle between directions, NMLSDR", f"{same['NMLSDR_angle']:.0e}"],
-        ["difference of transform, relative", f"{same['NMLSDR_transform']:.0e}"],
-        *(
-            [f"predictions that differ, {name}", str(same[key])]
-            for key in same
-            if (name := key.removesuffix("_predictions_that_differ")) != key
-        ),
-        [
-            "neighbours that differ, a worker killed in mid-search",
-            str(killed["neighbours_that_differ"]),
-        ],
-        [
-            f"memory of a worker, MB, beyond two blocks of {memory['block_mb']} MB",
-            f"{memory['beyond_two_blocks_mb']}",
-        ],
-    ]
-    lines += [
-        [f"seconds of NMLSDR, {int(n_rows):,} rows", f"{took['dask']:.1f}"]
-        for n_rows, took in document["curve"].items()
-    ]
-    title = (
-        f"{document['workers']} processes, {same['rows']:,} rows; memory with "
-        f"{memory['blocks']} blocks; seconds on {document['machine']['cores']} cores "
-        f"that others used as well (``{document['command']}``)"
-    )
-    return list_table(["what", "value"], lines, title)
-
-
-def cluster_plan():
-    """What rows of 128 features need, on paper."""
-    document = load("cluster.json")
-    run, k, q, width, lists = document["memory"], 10, 20, 128, 16
-    cores = min(document["machine"]["cores"], document["workers"])
-    hourly = 3600 * run["rows"] ** 2 * run["features"] / (run["seconds"] * cores)
-    lines = []
-    for n_rows, block in ((10**6, 10**5), (10**7, 10**5), (10**8, 10**6)):
-        n_blocks = n_rows // block
-        approximate = n_rows * n_blocks * lists * block**0.5 * width
-        lines.append(
-            [
-                f"{n_rows:,}",
-                f"{n_rows * width * 4 / 1e9:.1f}",
-                f"{n_blocks} of {block * width * 4 / 1e6:,.0f}",
-                f"{2 * n_rows * k * 12 / 1e9:.1f}",
-                f"{6 * n_rows * q * 8 / 1e9:.1f}",
-                f"{n_rows**2 * width / hourly:,.1f}",
-                f"{approximate / hourly:,.1f}",
-            ]
-        )
-    head = ["rows", "features, GB", "blocks, MB", "graph, GB", "labels, GB"]
-    title = (
-        "Memory, and hours of one core for the search at the rate that was measured "
-        "above, of a machine that others used as well"
-    )
-    return list_table([*head, "exact, h", "approximate, h"], lines, title)
-
-
 def committed_run(name):
     """Protocol of a committed run, cut to what was run, and the rows."""
     rows = read_results(RESULTS / "bench" / f"{name}.csv")
@@ -462,9 +374,9 @@ BENCH = {
 TABLES = {
     "cenda_lost": cenda_lost,
     "speed": speed,
-    "out_of_core": out_of_core,
-    "cluster": cluster,
-    "cluster_plan": cluster_plan,
+    "out_of_core": lambda: list_table(*out_of_core(load("out_of_core.json"))),
+    "cluster": lambda: list_table(*cluster(load("cluster.json"))),
+    "cluster_plan": lambda: list_table(*cluster_plan(load("cluster.json"))),
     "partial_label_lost": partial_label_lost,
     "partial_label_controlled": partial_label_controlled,
     "pml_table_4": lambda: list_table(*pml_outcomes.table()),
@@ -497,6 +409,7 @@ def write_tables():
         (folder / f"{name}.rst").write_text(text, encoding="utf-8")
     ssdrmc_figure(folder / "ssdrmc_figure4.svg")
     nmlsdr_figure(folder / "nmlsdr_figure2.svg")
+    growth_figure(load("growth.json")).savefig(folder / "growth.svg")
     table = reports(HERE / "_reports" / "bench")
     (folder / "reports.rst").write_text(table, encoding="utf-8")
 

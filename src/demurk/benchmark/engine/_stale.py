@@ -52,8 +52,15 @@ def mark_stale(protocol, rows):
 
 
 def merged_rows(protocol, earlier, rows):
-    """Rows of a protocol in the order of its tasks; new ones replace earlier ones."""
-    found = {_names(row): row for row in (*earlier, *rows)}
+    """Rows of a protocol in the order of its tasks; new ones replace earlier ones.
+
+    But one that was skipped, for want of a package perhaps, replaces no result.
+    """
+    found = {_names(row): row for row in earlier}
+    for row in rows:
+        old = found.get(_names(row))
+        if old is None or row["status"] != "skipped" or old["status"] != "done":
+            found[_names(row)] = row
     tasks = (tuple(getattr(task, n) for n in NAMES) for task in protocol.tasks())
     return [found[task] for task in tasks if task in found]
 

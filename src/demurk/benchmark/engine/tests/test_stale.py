@@ -34,6 +34,7 @@ def make(tmp_path):
             {
                 **{n: getattr(task, n) for n in ("data_set", "setting", "method")},
                 **{"seed": task.seed, "key": key, "code": code, "data": data},
+                "status": "done",
             }
             for key, (task, code, data) in keyed_tasks(protocol).items()
         ]
@@ -84,3 +85,13 @@ def test_rows_come_in_the_order_of_tasks_and_new_ones_replace_old(make):
     gone = rows[0] | {"method": "gone"}
     assert merged_rows(protocol, [gone], rows) == rows
     assert as_reported(protocol, rows[:4]).seeds == 2
+
+
+def test_a_skipped_task_replaces_no_result(make):
+    protocol, rows = make()
+    done = rows[0]
+    skipped, failed = done | {"status": "skipped"}, done | {"status": "failed"}
+    assert merged_rows(protocol, [done], [skipped]) == [done]
+    assert merged_rows(protocol, [skipped], [done]) == [done]
+    assert merged_rows(protocol, [done], [failed]) == [failed]
+    assert merged_rows(protocol, [failed], [skipped]) == [skipped]
