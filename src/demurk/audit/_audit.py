@@ -16,7 +16,12 @@ from demurk.audit._entries import check_proba, corrected_classes, corrected_valu
 from demurk.audit._kinds import choose_kind
 from demurk.audit._noise_model import standardized, wrong_probability
 from demurk.audit._other_labels import add_other_labels
-from demurk.audit._probabilities import MEMBERS, out_of_sample_proba, scaled_features
+from demurk.audit._probabilities import (
+    MEMBERS,
+    ClassMembers,
+    out_of_sample_proba,
+    scaled_features,
+)
 from demurk.audit._suspects import Evidence, list_lengths, suspect_frame, top_entries
 from demurk.audit._trusted import check_trusted
 from demurk.audit._words import UnknownRateWarning, audit_message
@@ -64,7 +69,7 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
         the shared ones; "auto" takes what explains the labels better. Not used with
         one class per sample.
     n_estimators : int, default=None
-        Trees of each forest; None for 60 with several labels, 100 with one class per
+        Trees of each forest; None for 60 with several labels, 75 with one class per
         sample, and the default of Consensus with what several people said.
     n_jobs : int, default=None
         Threads; None means 1, -1 all processors.
@@ -133,7 +138,9 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
     both forests, and all members count alike. 2 is left out, and in 3 ``P(given = j) =
     sum_c p_c T[c, j]`` with ``p = softmax(a_c log Q_c + b_c)`` and Q the probabilities
     after a first estimate of T is undone in them. Five folds choose whether T is the
-    identity, has one rate, or is free. If it is the identity and p is very flat, or
+    identity, has one rate, or is free. If there is a rate, both forests grow once more,
+    on rows drawn as often as their class seems right (up to 50,000 rows), and T and 4
+    are computed again from the mean of old and new. If it is the identity and p is very flat, or
     flat and swapped ambiguous rows explain the given classes better than p alone,
     errors are suspected there.
 
@@ -162,11 +169,12 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
     use the rates to move its threshold to ``e1 + (1 - e0 - e1) / 2`` instead. Nearest
     neighbour methods gain from `label_distributions_`.
 
-    Time: a forest of 60 trees; O(n^2 D + n^3) for the kernel with n labelled rows, or
-    O(n (D + 600) 600) above 2,000 of them; O(n q^2 + q^3) for the other labels (200 of
-    them at most; as much again for each label that some rows lack) and O(n q) per step
-    of the noise model. Memory O(n^2) up to 2,000 rows, else O(600 n), and O(n (D + q)):
-    of the forest only the votes are kept.
+    Time: a forest of 60 trees, or four of 75 for one class per sample; O(n^2 D + n^3)
+    for the kernel with n labelled rows, or O(n (D + 600) 600) above 2,000 of them;
+    O(n q^2 + q^3) for the other labels (200 of them at most; as much again for each
+    label that some rows lack) and O(n q) per step of the noise model. Memory O(n^2) up
+    to 2,000 rows, else O(600 n), and O(n (D + q)): of the forest only the votes are
+    kept.
 
     Examples
     --------
@@ -278,18 +286,21 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
             proba = check_proba(proba, labels)[labeled]
         part = X if X is None or labeled.all() else X[labeled]
         own_members = proba is None
-        n_stages = len(MEMBERS[labels.single]) * own_members + 2 - labels.single
+        n_stages = (len(MEMBERS[labels.single]) + labels.single) * own_members
+        n_stages += 2 - labels.single
         threads = matrix_threads(len(Y), self.n_jobs)
         with threads, fit_progress(self, n_stages, X, y) as stage:
             features = None if X is None else scaled_features(part)
-            if own_members:
-                params = self.get_params(deep=False)
-                proba = out_of_sample_proba(
-                    part, features, Y, seen, labels.single, params, stage, weights
-                )
             evidence = Evidence(np.flatnonzero(labeled), features, Y, seen)
+            params, members = self.get_params(deep=False), None
+            if own_members and labels.single:
+                members = ClassMembers(part, features, Y, params, stage, weights)
+            elif own_members:
+                proba = out_of_sample_proba(
+                    part, features, Y, seen, False, params, stage, weights
+                )
             if labels.single:
-                self._judge_classes(proba, evidence, own_members, stage)
+                self._judge_classes(proba, members, evidence, stage)
             else:
                 self._judge_entries(proba, evidence, stage, weights)
         return self
@@ -312,14 +323,22 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
         )
         self._set_results(choice, Z, Y, seen)
 
-    def _judge_classes(self, proba, evidence, own_members, stage):
-        """Steps 3 and 4 for one class per sample."""
+    def _judge_classes(self, proba, members, evidence, stage):
+        """Steps 3 and 4 for one class per sample, with members or given proba."""
+        given, known = evidence.labels.argmax(axis=1), (None, None)
+        if self._trusted is not None:
+            known = self._trusted.classes(evidence.labels)
+        own = members is not None
         with stage("noise model"):
-            given = evidence.labels.argmax(axis=1)
-            known = (None, None)
-            if self._trusted is not None:
-                known = self._trusted.classes(evidence.labels)
-            found = audit_classes(proba, given, self.noise, own_members, *known)
+            proba = members.proba if own else proba
+            found = audit_classes(proba, given, self.noise, own, *known)
+        if own:
+            with stage("second look"):
+                if found.estimated and members.look_again(found.wrong):
+                    again = audit_classes(
+                        members.proba, given, self.noise, own, *known, found.noise
+                    )
+                    found = replace(again, evidence=found.evidence)
         self._evidence, self._found = evidence, found
         self.scores_ = self._spread(found.scores)
         self.wrong_proba_ = self._spread(found.wrong)

@@ -68,7 +68,7 @@ class ClassFindings:
         return self.noise in SAID
 
 
-def audit_classes(P, given, noise, own_members, before=None, known=None):
+def audit_classes(P, given, noise, own_members, before=None, known=None, form=None):
     """Judge the given classes.
 
     Parameters
@@ -86,6 +86,8 @@ def audit_classes(P, given, noise, own_members, before=None, known=None):
         What had been given before somebody looked, if not `given`; -1 if not known.
     known : ndarray of int of shape (n_samples,), default=None
         True classes, -1 where they are not known.
+    form : str, default=None
+        The form of the noise, if it was chosen before.
 
     Returns
     -------
@@ -98,7 +100,7 @@ def audit_classes(P, given, noise, own_members, before=None, known=None):
             f"is an extra and a missing label at once: choose {', '.join(NOISES)}."
         )
     before = given if before is None else before
-    choice = choose_class_noise(P, before, noise, known=known)
+    choice = choose_class_noise(P, before, form or noise, known=known)
     fit, rows = choice.fit, np.arange(len(P))
     p = fit.true_proba(P)
     distributions = fit.posterior(P, before, known)

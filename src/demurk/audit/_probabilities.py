@@ -19,18 +19,22 @@ from demurk.out_of_sample import (
     stack_weights,
 )
 
-__all__ = ["MEMBERS", "out_of_sample_proba", "scaled_features"]
+__all__ = ["MEMBERS", "ClassMembers", "out_of_sample_proba", "scaled_features"]
 
 REGS = np.logspace(-3, 3, 13)
 MAX_EXACT = 2000
 N_LANDMARKS = 600
 # Kernel widths of one class per sample, and features per split of the extra trees.
-WIDTHS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
+WIDTHS = (0.5, 1.0, 2.0, 4.0, 8.0)
 EXTRA_FEATURES = 0.3
 MAX_FEATURES = 500
 # Trees of a forest; the noise of few is smoothed by the kernel that stands beside it.
-N_TREES = {False: 60, True: 100}
+N_TREES = {False: 60, True: 75}
 MEMBERS = {False: ("forest", "kernel ridge"), True: ("forest", "trees", "kernel ridge")}
+# How often a row counts, at the second look, whose class is surely wrong; and the most
+# rows that are looked at twice.
+LEAST_WEIGHT = 0.05
+TWICE_ROWS = 50_000
 
 
 def out_of_sample_proba(
@@ -62,26 +66,89 @@ def out_of_sample_proba(
     proba : ndarray of shape (n_samples, n_labels)
         Probabilities; rows need not sum to one.
     """
+    if single:
+        return ClassMembers(X, features, Y, params, stage, weights).proba
     rng = check_random_state(params["random_state"])
-    means = label_means(Y, seen, weights)
-    full = np.where(seen, Y, means)
-    makers = {"forest": _forest, "trees": _trees, "kernel ridge": _kernel_ridge}
-    if single:
-        X = _with_components(X, rng)
+    full = np.where(seen, Y, label_means(Y, seen, weights))
     parts = []
-    for name in MEMBERS[single]:
+    for name in MEMBERS[False]:
         with stage(name):
-            member = makers[name](X.shape[1], single, params, rng)
-            is_kernel = name == "kernel ridge"
-            rows = features if is_kernel else X
-            part = member.fit_out_of_sample(rows, full, seen, weights)
-            if is_kernel:
-                part += mirror(full, means, _times(Y, weights))
-            parts.append(np.clip(part, 0, 1))
-    if single:
-        return sum(parts) / len(parts)
+            rows = features if name == "kernel ridge" else X
+            parts.append(_scores(name, rows, full, seen, False, params, rng, weights))
     shares = stack_weights(parts, full, seen, weights)
     return sum(share * part for share, part in zip(shares, parts))
+
+
+class ClassMembers:
+    """Out-of-sample probabilities of one class per sample, which may look again.
+
+    Parameters
+    ----------
+    X, features, Y, params, stage, weights
+        As for `out_of_sample_proba`.
+
+    Attributes
+    ----------
+    proba : ndarray of shape (n_samples, n_classes)
+        Mean of the members.
+    """
+
+    def __init__(self, X, features, Y, params, stage=nullcontext, weights=None):
+        self._rng = check_random_state(params["random_state"])
+        self._X = _with_components(X, self._rng)
+        self._Y, self._params, self._weights = Y, params, weights
+        self._parts = {}
+        for name in MEMBERS[True]:
+            with stage(name):
+                rows = features if name == "kernel ridge" else self._X
+                self._parts[name] = self._judged(name, rows, weights)
+
+    @property
+    def proba(self):
+        return sum(self._parts.values()) / len(self._parts)
+
+    def look_again(self, wrong):
+        """Grow each forest once more, on rows as often as their class seems right.
+
+        Trees that learn from wrong classes give some of them to their neighbours. What
+        a row is judged by still never comes from its own class.
+
+        Parameters
+        ----------
+        wrong : ndarray of shape (n_samples,)
+            Probability that the given class is wrong.
+
+        Returns
+        -------
+        looked : bool
+            False with so many rows that it would take too long.
+        """
+        if len(wrong) > TWICE_ROWS:
+            return False
+        weights = np.maximum(1 - wrong, LEAST_WEIGHT)
+        if self._weights is not None:
+            weights = weights * self._weights
+        for name, part in self._parts.items():
+            if name != "kernel ridge":
+                again = self._judged(name, self._X, weights)
+                self._parts[name] = (part + again) / 2
+        return True
+
+    def _judged(self, name, rows, weights):
+        seen = np.ones(self._Y.shape, dtype=bool)
+        return _scores(
+            name, rows, self._Y, seen, True, self._params, self._rng, weights
+        )
+
+
+def _scores(name, rows, Y, seen, single, params, rng, weights):
+    """Out-of-sample probabilities of one member."""
+    makers = {"forest": _forest, "trees": _trees, "kernel ridge": _kernel_ridge}
+    member = makers[name](rows.shape[1], single, params, rng)
+    scores = member.fit_out_of_sample(rows, Y, seen, weights)
+    if name == "kernel ridge":
+        scores += mirror(Y, label_means(Y, seen, weights), _times(Y, weights))
+    return np.clip(scores, 0, 1)
 
 
 def _with_components(X, rng):

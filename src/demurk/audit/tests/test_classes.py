@@ -8,6 +8,7 @@ from sklearn.metrics import average_precision_score
 
 from demurk.audit import LabelAudit
 from demurk.audit._classes import audit_classes
+from demurk.audit._probabilities import ClassMembers
 
 N_ROWS = 600
 
@@ -47,6 +48,22 @@ def test_rows_are_judged(blobs, audit):
     moved = [(given[true == c] == (c + 1) % 4).mean() for c in range(4)]
     found = audit.noise_matrix_[np.arange(4), np.arange(1, 5) % 4]
     assert_allclose(found, moved, atol=0.04)
+
+
+def test_a_second_look_is_taken_where_there_is_a_rate(blobs, monkeypatch):
+    X, true, given = blobs
+    looks = []
+
+    def look_again(members, wrong):
+        looks.append(wrong)
+        return False
+
+    monkeypatch.setattr(ClassMembers, "look_again", look_again)
+    once = fitted(X, given)
+    assert_allclose(looks, [once.wrong_proba_])
+    with pytest.warns(UserWarning, match="No noise rate"):
+        fitted(X, true)
+    assert len(looks) == 1
 
 
 def test_suspects_name_the_class_instead(blobs, audit):
