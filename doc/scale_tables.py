@@ -60,8 +60,9 @@ def cluster(document):
         for n_rows, took in document["curve"].items()
     ]
     title = (
-        f"{document['workers']} processes, {same['rows']:,} rows; seconds on {document['machine']['cores']} cores "
-        f"that others used as well (``{document['command']}``)"
+        f"{document['workers']} processes, {same['rows']:,} rows; seconds on "
+        f"{document['machine']['cores']} cores that others used as well "
+        f"(``{document['command']}``)"
     )
     return ["what", "value"], lines, title
 

@@ -69,7 +69,7 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
         the shared ones; "auto" takes what explains the labels better. Not used with
         one class per sample.
     n_estimators : int, default=None
-        Trees of each forest; None for 60 with several labels, 75 with one class per
+        Trees of each forest; None for 60 with several labels, 100 with one class per
         sample, and the default of Consensus with what several people said.
     n_jobs : int, default=None
         Threads; None means 1, -1 all processors.
@@ -138,11 +138,11 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
     both forests, and all members count alike. 2 is left out, and in 3 ``P(given = j) =
     sum_c p_c T[c, j]`` with ``p = softmax(a_c log Q_c + b_c)`` and Q the probabilities
     after a first estimate of T is undone in them. Five folds choose whether T is the
-    identity, has one rate, or is free. If there is a rate, both forests grow once more,
-    on rows drawn as often as their class seems right (up to 50,000 rows), and T and 4
-    are computed again from the mean of old and new. If it is the identity and p is very flat, or
-    flat and swapped ambiguous rows explain the given classes better than p alone,
-    errors are suspected there.
+    identity, has one rate, or is free. If there is a rate, both forests grow once more
+    (60 trees for 100; up to 50,000 rows), on rows drawn as often as their class seems
+    right, and T and 4 are computed again from the mean of old and new. If T is the
+    identity and p is very flat, or flat and swapped ambiguous rows explain the given
+    classes better than p alone, errors are suspected there.
 
     Rates of single labels are drawn around the shared one, ``logit e_j ~ N(m, 1)``, and
     used if they gain more than their Laplace cost and 3. On emotions, scene, yeast and
@@ -169,7 +169,7 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
     use the rates to move its threshold to ``e1 + (1 - e0 - e1) / 2`` instead. Nearest
     neighbour methods gain from `label_distributions_`.
 
-    Time: a forest of 60 trees, or four of 75 for one class per sample; O(n^2 D + n^3)
+    Time: a forest of 60 trees, or 320 trees for one class per sample; O(n^2 D + n^3)
     for the kernel with n labelled rows, or O(n (D + 600) 600) above 2,000 of them;
     O(n q^2 + q^3) for the other labels (200 of them at most; as much again for each
     label that some rows lack) and O(n q) per step of the noise model. Memory O(n^2) up

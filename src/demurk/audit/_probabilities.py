@@ -3,6 +3,7 @@
 # Authors: The demurk developers
 # SPDX-License-Identifier: BSD-3-Clause
 
+import math
 from contextlib import nullcontext
 
 import numpy as np
@@ -25,14 +26,15 @@ REGS = np.logspace(-3, 3, 13)
 MAX_EXACT = 2000
 N_LANDMARKS = 600
 # Kernel widths of one class per sample, and features per split of the extra trees.
-WIDTHS = (0.5, 1.0, 2.0, 4.0, 8.0)
+WIDTHS = (0.5, 2.0, 4.0, 8.0)
 EXTRA_FEATURES = 0.3
 MAX_FEATURES = 500
 # Trees of a forest; the noise of few is smoothed by the kernel that stands beside it.
-N_TREES = {False: 60, True: 75}
+N_TREES = {False: 60, True: 100}
 MEMBERS = {False: ("forest", "kernel ridge"), True: ("forest", "trees", "kernel ridge")}
-# How often a row counts, at the second look, whose class is surely wrong; and the most
-# rows that are looked at twice.
+# Trees that grow for a second look, for each of the first; how often a row counts there
+# whose class is surely wrong; and the most rows that are looked at twice.
+TREES_AGAIN = 0.6
 LEAST_WEIGHT = 0.05
 TWICE_ROWS = 50_000
 
@@ -128,17 +130,17 @@ class ClassMembers:
         weights = np.maximum(1 - wrong, LEAST_WEIGHT)
         if self._weights is not None:
             weights = weights * self._weights
+        n_trees = self._params["n_estimators"] or N_TREES[True]
+        fewer = {"n_estimators": math.ceil(TREES_AGAIN * n_trees)}
         for name, part in self._parts.items():
             if name != "kernel ridge":
-                again = self._judged(name, self._X, weights)
+                again = self._judged(name, self._X, weights, **fewer)
                 self._parts[name] = (part + again) / 2
         return True
 
-    def _judged(self, name, rows, weights):
-        seen = np.ones(self._Y.shape, dtype=bool)
-        return _scores(
-            name, rows, self._Y, seen, True, self._params, self._rng, weights
-        )
+    def _judged(self, name, rows, weights, **other):
+        seen, params = np.ones(self._Y.shape, dtype=bool), self._params | other
+        return _scores(name, rows, self._Y, seen, True, params, self._rng, weights)
 
 
 def _scores(name, rows, Y, seen, single, params, rng, weights):
