@@ -59,6 +59,7 @@ from doc.claim_values import (
     trials_below,
     variants,
 )
+from doc.class_claims import CLASSES
 
 FEW = {
     "few.tuned.ahead": ("word", lambda: few("AP", "A", TUNED)),
@@ -359,4 +360,4 @@ DEVICE = {
 }
 
 # Name to form and function; the form "word" writes a small number out.
-CLAIMS = FEW | AUDIT | ANNOTATORS | NMLSDR | CENDA | PML | MAPS | DEVICE
+CLAIMS = FEW | AUDIT | CLASSES | ANNOTATORS | NMLSDR | CENDA | PML | MAPS | DEVICE

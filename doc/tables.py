@@ -8,7 +8,7 @@ from itertools import product
 from pathlib import Path
 
 import numpy as np
-from doc import pml_outcomes
+from doc import class_claims, pml_outcomes
 from doc.claim_values import CLEAN, DESIGN, TUNED
 from doc.device_tables import device_tables
 from doc.scale_tables import cluster, cluster_plan, growth_figure, out_of_core
@@ -383,6 +383,7 @@ TABLES = {
     "recipe_a": recipe_a,
     "recipe_others": recipe_others,
     "audit": audit,
+    "class_audit": lambda: list_table(*class_claims.table()),
     "audit_sets": audit_sets,
 }
 

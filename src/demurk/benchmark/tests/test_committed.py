@@ -35,10 +35,6 @@ def test_every_row_is_of_a_task_that_there_is(marked):
     assert len(marked) > 15 and not lost
 
 
-@pytest.mark.xfail(
-    reason="The runs of results/bench are yet to be repeated with today's keys.",
-    strict=True,
-)
 def test_few_rows_are_stale(marked):
     """``demurk bench --stale --out results/bench`` lists them by method."""
     stale = {name: sum(row["stale"] for row in rows) for name, rows in marked.items()}
