@@ -218,7 +218,12 @@ def run_all(protocols, only, out, command, *, quick=False, stale=False, **option
     until it is.
     """
     from demurk.benchmark.engine._runner import protocol_rows, run_protocol
-    from demurk.benchmark.engine._stale import mark_stale, merged_rows, read_report
+    from demurk.benchmark.engine._stale import (
+        as_reported,
+        mark_stale,
+        merged_rows,
+        read_report,
+    )
     from demurk.benchmark.engine._store import ResultStore
     from demurk.benchmark.report._report import write_report
 
@@ -227,7 +232,11 @@ def run_all(protocols, only, out, command, *, quick=False, stale=False, **option
     with ResultStore(out / "results.sqlite") as store:
         for whole, part in zip(protocols, chosen):
             # A quick run has other data under the same names.
-            earlier = [] if quick else mark_stale(whole, read_report(whole, out))
+            found = [] if quick else read_report(whole, out)
+            # Seeds that are not asked for now stay in the report.
+            n_seeds = max(whole.seeds, as_reported(whole, found).seeds if found else 0)
+            whole = whole.select(seeds=n_seeds)
+            earlier = mark_stale(whole, found)
             if not part.tasks() or (stale and not earlier):
                 continue
             store.adopt([row for row in earlier if not row["stale"]])

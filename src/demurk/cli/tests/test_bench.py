@@ -233,6 +233,15 @@ def test_stale_results_are_listed_and_only_they_are_run_again(folder, capsys):
     assert "4 tasks done, 0 skipped, 4 kept" in capsys.readouterr().out
 
 
+def test_fewer_seeds_take_nothing_from_a_report(folder):
+    assert run("mine --out there --only-methods good") == 0
+    before = read_results(folder / "there" / "mine.csv")
+    assert run("mine --out there --only-methods better --seeds 1") == 0
+    rows = read_results(folder / "there" / "mine.csv")
+    assert [row for row in rows if row["method"] == "good"] == before
+    assert [row["seed"] for row in rows if row["method"] == "better"] == [0, 0]
+
+
 def test_a_folder_without_reports_has_nothing_stale(folder, capsys):
     assert run("--stale --out nowhere") == 2
     assert "no report of a protocol in nowhere" in capsys.readouterr().err
