@@ -315,7 +315,7 @@ def test_one_number_of_suspect_classes(tmp_path, data_home, capsys):
     """In what is said, in the files and on the page, and in the copy the corrected."""
     path, *options = as_class(tmp_path, data_home)
     frame = pd.read_csv(path, keep_default_na=False)
-    frame.loc[[1, 7, 13, 19], "species"] = ["virginica", "setosa"] * 2
+    frame.loc[[1, 7, 13, 19, 25, 31], "species"] = ["virginica", "setosa"] * 3
     frame.to_csv(path, index=False)
     out = run("clean", [path, *options], tmp_path)
     said = capsys.readouterr().out
