@@ -2,7 +2,7 @@
 
     python -m benchmarks.growth
 
-50 features, six labels or ten classes, a tenth of them wrong; a third of the rows
+50 features, six labels or ten classes, some of them wrong; a third of the rows
 labelled where labels are to be completed. Each fit has a process of its own, two
 threads and one minute; a tool that needs more is not tried with more rows. Memory is
 what is no file, beyond what there was before the fit. Results are in

@@ -112,8 +112,9 @@ class ClassMembers:
     def look_again(self, wrong):
         """Grow each forest once more, on rows as often as their class seems right.
 
-        Trees that learn from wrong classes give some of them to their neighbours. What
-        a row is judged by still never comes from its own class.
+        Trees that learn from wrong classes give some of them to their neighbours. The
+        trees that judge a row have still not seen it; its class reaches them only
+        through how right those of its neighbours seemed at the first look.
 
         Parameters
         ----------

@@ -233,9 +233,9 @@ def run_all(protocols, only, out, command, *, quick=False, stale=False, **option
         for whole, part in zip(protocols, chosen):
             # A quick run has other data under the same names.
             found = [] if quick else read_report(whole, out)
-            # Seeds that are not asked for now stay in the report.
-            n_seeds = max(whole.seeds, as_reported(whole, found).seeds if found else 0)
-            whole = whole.select(seeds=n_seeds)
+            # Seeds that are not asked for now stay in the report, which names them.
+            fewer = as_reported(whole, found).seeds > whole.seeds
+            whole = as_reported(whole, found) if fewer else whole
             earlier = mark_stale(whole, found)
             if not part.tasks() or (stale and not earlier):
                 continue
@@ -252,9 +252,9 @@ def run_all(protocols, only, out, command, *, quick=False, stale=False, **option
                 settings={row["setting"] for row in rows} if whole.settings else None,
                 methods={row["method"] for row in rows},
             )
-            if stale:
-                command = f"demurk bench {whole.name} --seeds {whole.seeds}"
-            paths = write_report(shown, rows, out, command=command)
+            said = f"demurk bench {whole.name} --seeds {whole.seeds}"
+            said = said if stale or fewer else command
+            paths = write_report(shown, rows, out, command=said)
             n_failed += show_summary(part, rows, summary, paths)
     if n_failed:
         raise typer.Exit(1)

@@ -240,6 +240,7 @@ def test_fewer_seeds_take_nothing_from_a_report(folder):
     rows = read_results(folder / "there" / "mine.csv")
     assert [row for row in rows if row["method"] == "good"] == before
     assert [row["seed"] for row in rows if row["method"] == "better"] == [0, 0]
+    assert "demurk bench mine --seeds 2" in (folder / "there" / "mine.md").read_text()
 
 
 def test_a_folder_without_reports_has_nothing_stale(folder, capsys):
