@@ -66,7 +66,10 @@ class CenteredRows:
         return product
 
     def transposed(self, U: Floats) -> Floats:
-        """Product of the transpose with U, whose columns need not be centred."""
+        """Product of the transpose with U, whose columns need not be centred.
+
+        U may be sparse if X is dense.
+        """
         product: Floats = self.X.T @ U
         if self.implicit:
             product -= np.multiply.outer(self.mean, U.sum(axis=0))

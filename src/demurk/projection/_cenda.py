@@ -219,7 +219,7 @@ class CENDA(CandidateReducer):
         return weight, 1 - self.decorrelation
 
     def _targets(self, confidences):
-        return confidences - confidences.mean(axis=0)
+        return confidences
 
     def _n_kept(self, eigenvalues, rank):
         shares = np.cumsum(eigenvalues) / eigenvalues.sum()

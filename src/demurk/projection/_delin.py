@@ -169,8 +169,7 @@ class DELIN(CandidateReducer):
     def _targets(self, confidences):
         sizes = confidences.sum(axis=0)
         # A class that nobody may have is left out: its column stays zero.
-        targets = confidences / np.sqrt(np.where(sizes > 0, sizes, 1))
-        return targets - targets.mean(axis=0)
+        return confidences / np.sqrt(np.where(sizes > 0, sizes, 1))
 
     def _update(self, confidences, candidates, graph):
         if self.vote == "equal":

@@ -34,6 +34,9 @@ __all__ = [
 
 # Subspaces that still turn by more than this at the last iteration deserve a warning.
 UNSETTLED = 0.1
+# Where at most one entry in so many is a candidate, products with zeros cost more than
+# looking for the others.
+FEW = 8
 
 
 def update_confidences(confidences, candidates, graph, self_weight):
@@ -116,7 +119,7 @@ class CandidateReducer(CallbackSupportMixin, LinearReducer):
         raise NotImplementedError
 
     def _targets(self, confidences):
-        """Targets of one turn."""
+        """Targets of one turn, zero where the confidences are."""
         raise NotImplementedError
 
     def _lengths(self, eigenvalues):
@@ -207,8 +210,11 @@ class CandidateReducer(CallbackSupportMixin, LinearReducer):
         spread = confidences - confidences.mean(axis=0)
         if np.linalg.norm(spread) <= 1e-8 * np.linalg.norm(confidences):
             return None
-        targets = self._targets(confidences)
-        basis, eigenvalues = metric.leading(targets)
+        targets, cross = self._targets(confidences), None
+        if not metric.rows.sparse and FEW * np.count_nonzero(targets) <= targets.size:
+            cross = metric.rows.transposed(csr_array(targets))
+        targets = targets - targets.mean(axis=0)
+        basis, eigenvalues = metric.leading(targets, cross)
         floor = (64 * EPS) ** 2 * metric.size * np.linalg.norm(targets) ** 2
         if eigenvalues.size == 0 or not eigenvalues[0] > floor:
             return None
