@@ -98,8 +98,8 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
         "none" (no noise assumed or found), or "uncertain": two explanations are nearly
         as good, and they order the two lists of suspects differently. Of a 1-D y,
         "symmetric" (any other class alike), "matrix" (certain others, see
-        `noise_matrix_`), "ambiguous" (errors seem to sit on ambiguous rows; their
-        number is unknown) or "none".
+        `noise_matrix_`), "ambiguous" (classes overlap, or errors sit on ambiguous
+        rows; how many are wrong cannot be told) or "none".
     evidence_ : dict of str to float
         Penalised log-likelihood of each kind above that of no noise. A difference of 5
         or more counts as clear. Of a 1-D y, log-likelihood of left-out rows.

@@ -17,9 +17,10 @@ __all__ = ["ClassFindings", "audit_classes", "class_message", "class_suspects"]
 NOISES = ("auto", "symmetric", "none")
 TIE_WEIGHT = 1e-3
 # Errors are suspected on ambiguous rows if the members of the audit need hardly be
-# sharpened; or less than on most clean labels, and swapped rows explain the given
-# classes better by the last number. Of 27 clean runs on nine sets that held for none.
-SURELY_FLAT, FLAT, AMBIGUOUS_GAIN = 1.6, 2.5, 1.0
+# sharpened, which the number of classes decides: ``a log(q)^b``; or less than on most
+# clean labels, and swapped rows explain the given classes better by the last number. Of
+# 34 clean runs on nine sets that held for none.
+SURELY_FLAT, FLAT, AMBIGUOUS_GAIN = (1.05, 0.75), 2.5, 2.0
 PLAIN = "rows are ranked by how much likelier another class is"
 SAID = {
     "symmetric": "Classes are replaced by any other alike",
@@ -50,6 +51,8 @@ class ClassFindings:
         "extra" and "missing", as for several labels.
     evidence : dict of str to float
         See :class:`~demurk.out_of_sample._class_noise.ClassNoiseChoice`.
+    telling : bool
+        Whether the features tell anything about the classes.
     """
 
     noise: str
@@ -61,6 +64,7 @@ class ClassFindings:
     matrix: np.ndarray
     rates: dict
     evidence: dict
+    telling: bool = True
 
     @property
     def estimated(self):
@@ -109,7 +113,8 @@ def audit_classes(P, given, noise, own_members, before=None, known=None, form=No
         others = p.copy()
         others[rows, given] = -1.0 if P.shape[1] > 1 else 0.0
         scores = others.max(axis=1) - p[rows, given]
-        if noise == "auto" and own_members and _seems_ambiguous(fit, p, given):
+        suspicious = noise == "auto" and own_members and choice.telling
+        if suspicious and _seems_ambiguous(fit, p, given):
             found = "ambiguous"
             distributions = _second_opinions(p, distributions, given)
         wrong = 1 - distributions[rows, given]
@@ -133,15 +138,17 @@ def audit_classes(P, given, noise, own_members, before=None, known=None, form=No
         fit.matrix,
         _rates(fit.matrix, p),
         choice.evidence,
+        choice.telling,
     )
 
 
 def _seems_ambiguous(fit, p, given):
     """Whether errors may sit on ambiguous rows."""
-    sharpness = np.exp(np.log(fit.slope).mean())
-    if sharpness < SURELY_FLAT:
+    slope = np.exp(np.log(fit.slope).mean())
+    factor, power = SURELY_FLAT
+    if slope < factor * np.log(max(p.shape[1], 2)) ** power:
         return True
-    return sharpness < FLAT and swapped_gain(p, given) > AMBIGUOUS_GAIN
+    return slope < FLAT and swapped_gain(p, given) > AMBIGUOUS_GAIN
 
 
 def _second_opinions(p, given_only, given):
@@ -186,8 +193,13 @@ def class_message(noise, findings, n_suspects, n_rows):
         return f"{SAID[findings.noise]}; {count} are wrong."
     if findings.noise == "ambiguous":
         return (
-            "Errors seem to sit on ambiguous rows: the ranking holds, their number is "
-            f"unknown; {count} are worth a second opinion."
+            "Classes overlap, or errors sit on ambiguous rows: the ranking holds, how "
+            f"many are wrong cannot be told; {count} are worth a second opinion."
+        )
+    if not findings.telling:
+        return (
+            "The features tell nothing about the classes: no row can be judged by "
+            f"them, and though {PLAIN}, that says little."
         )
     if noise == "none":
         return f"No kind of noise was assumed: {PLAIN}."

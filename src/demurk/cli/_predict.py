@@ -391,11 +391,13 @@ def _story(classifier, data, output, saved):
         )
     elif isinstance(classifier, MurkyClassifier) and classifier.noise != "none":
         how = "given" if classifier.noise_rate is not None else "estimated"
+        # Entries are counted where a label is least expected: no more can be wrong.
+        bound = "About" if labels.single or how == "given" else "At most"
         what = {
             "symmetric": "of the labels are wrong",
             "extra": "of the labels that do not apply are given",
             "missing": "of the labels that apply are not given",
         }[classifier.noise]
-        lines.append(f"About {classifier.noise_rate_:.0%} {what} ({how}).")
+        lines.append(f"{bound} {classifier.noise_rate_:.0%} {what} ({how}).")
     lines.append(f"Predictions are in {output}, the model is in {saved}")
     return "\n".join(lines)

@@ -135,7 +135,9 @@ def test_unlabelled_rows_stay_so(blobs):
     assert known[audit.suspects(50)["row"]].all()
 
 
-@pytest.mark.filterwarnings("ignore:No noise rate", "ignore:Errors seem")
+@pytest.mark.filterwarnings(
+    "ignore:No noise rate", "ignore:Classes overlap", "ignore:The features"
+)
 def test_rare_classes_and_few_rows(blobs):
     X, _, given = blobs
     y = given.copy()
@@ -180,3 +182,27 @@ def test_swapped_rows_are_told_from_classes_that_overlap():
     assert_allclose(found.distributions.sum(axis=1), 1)
     # Whether probabilities of others should be sharper is not known.
     assert audit_classes(P, given, "auto", False).noise == "none"
+
+
+@pytest.mark.filterwarnings("ignore:The features tell nothing")
+@pytest.mark.parametrize("noise", ["auto", "symmetric"])
+@pytest.mark.parametrize(("n_rows", "n_classes"), [(60, 2), (200, 5), (200, 10)])
+def test_classes_that_the_features_do_not_tell_are_not_judged(noise, n_rows, n_classes):
+    rng = np.random.RandomState(0)
+    X, y = rng.standard_normal((n_rows, 6)), rng.randint(n_classes, size=n_rows)
+    audit = LabelAudit(noise, n_estimators=30, random_state=0).fit(X, y)
+    assert audit.noise_ == "none" and not audit.estimated_ and audit.n_suspects_ == 0
+    assert audit.message_.startswith("The features tell nothing about the classes")
+    assert_array_equal(audit.corrected(), y)
+
+
+def test_more_classes_need_more_sharpening():
+    """Clean classes of many look flatter to the members than clean ones of few do."""
+    rng = np.random.RandomState(0)
+
+    def found(n_classes):
+        P = rng.dirichlet(np.full(n_classes, 0.3), 1500)
+        given = drawn(np.maximum(P, 1e-4) ** 1.8, rng)
+        return audit_classes(P, given, "auto", True).noise
+
+    assert found(3) == "none" and found(15) == "ambiguous"

@@ -13,7 +13,11 @@ from demurk.out_of_sample._class_noise import (
     FEWER,
     FLOOR,
     KEPT,
+    LEAST_GAIN,
+    LEAST_POINTED,
+    _believable,
     _Problem,
+    _tell,
     _unmixed,
     fit_class_noise,
 )
@@ -160,3 +164,35 @@ def test_tiny_classes_and_single_class():
     assert_allclose(fit.matrix.sum(axis=1), 1)
     two = choose_class_noise(P[:2, :2], np.array([0, 1])).fit
     assert np.isfinite(two.posterior(P[:2, :2], np.array([0, 1]))).all()
+
+
+def test_random_classes_have_no_noise():
+    """Whatever the form that would explain them better."""
+    for seed in range(4):
+        P, _, _ = drawn(100, 4, ("any", 0.0), seed)
+        given = np.random.RandomState(seed).randint(4, size=100)
+        choice = choose_class_noise(P, given)
+        assert not choice.telling and choice.fit is choice.plain
+        known = choose_class_noise(P, given, rate=0.2)
+        assert known.fit.form == "symmetric"
+
+
+def test_what_is_told_and_pointed_at_equals_a_slow_reference():
+    P, _, given = drawn(60, 3, ("any", 0.2))
+    plain, fit = (fit_class_noise(P, given, form) for form in ("none", "symmetric"))
+    n_rows, gains, wrong = len(P), [], []
+    for i in range(n_rows):
+        p = plain.true_proba(P)[i]
+        gains.append(np.log(p[given[i]]) - np.log(np.mean(given == given[i])))
+        p = fit.true_proba(P)[i]
+        kept = p[given[i]] * fit.matrix[given[i], given[i]]
+        wrong.append(1 - kept / sum(p[c] * fit.matrix[c, given[i]] for c in range(3)))
+    surplus = np.mean(gains) / np.std(gains) * n_rows**0.5
+    assert surplus > LEAST_GAIN and _tell(plain.true_proba(P), given)
+    flat = np.tile(np.bincount(given) / n_rows, (n_rows, 1))
+    assert not _tell(flat, given)
+    rate = np.mean(wrong)
+    share = np.mean([(w - rate) ** 2 for w in wrong]) / (rate * (1 - rate))
+    assert _believable(fit, P, given, None, given) == (share >= LEAST_POINTED)
+    vague = fit_class_noise(flat, given, "symmetric")
+    assert not _believable(vague, flat, given, None, given)
