@@ -170,11 +170,11 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
     neighbour methods gain from `label_distributions_`.
 
     Time: a forest of 60 trees, or 320 trees for one class per sample; O(n^2 D + n^3)
-    for the kernel with n labelled rows, or O(n (D + 600) 600) above 2,000 of them;
-    O(n q^2 + q^3) for the other labels (200 of them at most; as much again for each
-    label that some rows lack) and O(n q) per step of the noise model. Memory O(n^2) up
-    to 2,000 rows, else O(600 n), and O(n (D + q)): of the forest only the votes are
-    kept.
+    for the kernel with n labelled rows, or O(n (D + 600) 600) above 600 of them, 2,000
+    with one class per sample; O(n q^2 + q^3) for the other labels (200 of them at most;
+    as much again for each label that some rows lack) and O(n q) per step of the noise
+    model. Memory O(n^2) up to as many rows, else O(600 n), and O(n (D + q)): of the
+    forest only the votes are kept.
 
     Examples
     --------

@@ -23,8 +23,12 @@ from demurk.out_of_sample import (
 __all__ = ["MEMBERS", "ClassMembers", "out_of_sample_proba", "scaled_features"]
 
 REGS = np.logspace(-3, 3, 13)
-MAX_EXACT = 2000
+# Rows up to which the kernel is exact, with several labels and with one class per
+# sample; above, half as many landmarks serve, up to a limit.
+MAX_EXACT = {False: 600, True: 2000}
 N_LANDMARKS = 600
+# The width is chosen on so many rows: on twice as many it is no better.
+SELECTION_ROWS = 500
 # Kernel widths of one class per sample, and features per split of the extra trees.
 WIDTHS = (0.5, 2.0, 4.0, 8.0)
 EXTRA_FEATURES = 0.3
@@ -147,7 +151,7 @@ class ClassMembers:
 def _scores(name, rows, Y, seen, single, params, rng, weights):
     """Out-of-sample probabilities of one member."""
     makers = {"forest": _forest, "trees": _trees, "kernel ridge": _kernel_ridge}
-    member = makers[name](rows.shape[1], single, params, rng)
+    member = makers[name](rows.shape, single, params, rng)
     scores = member.fit_out_of_sample(rows, Y, seen, weights)
     if name == "kernel ridge":
         scores += mirror(Y, label_means(Y, seen, weights), _times(Y, weights))
@@ -167,13 +171,13 @@ def _times(Y, weights):
     return weights.sum() / weights[:, np.newaxis]
 
 
-def _forest(n_features, single, params, rng):
+def _forest(shape, single, params, rng):
     tree = DecisionTreeRegressor(min_samples_leaf=3, max_features="sqrt")
     return _grown(tree, single, params, rng)
 
 
-def _trees(n_features, single, params, rng):
-    n_tried = min(max(int(EXTRA_FEATURES * n_features), 1), MAX_FEATURES)
+def _trees(shape, single, params, rng):
+    n_tried = min(max(int(EXTRA_FEATURES * shape[1]), 1), MAX_FEATURES)
     tree = ExtraTreeRegressor(min_samples_leaf=3, max_features=n_tried)
     return _grown(tree, single, params, rng)
 
@@ -188,13 +192,14 @@ def _grown(tree, single, params, rng):
     )
 
 
-def _kernel_ridge(n_features, single, params, rng):
+def _kernel_ridge(shape, single, params, rng):
     return LeaveOneOutKernelRidge(
         widths=WIDTHS if single else (1.0,),
         ridges=REGS,
         per_label=not single,
-        max_exact=MAX_EXACT,
-        n_landmarks=N_LANDMARKS,
+        max_exact=MAX_EXACT[single],
+        n_landmarks=min(shape[0] // 2, N_LANDMARKS),
+        selection_rows=SELECTION_ROWS,
         random_state=rng,
     )
 

@@ -20,9 +20,6 @@ from demurk.utils._rows import as_rows
 
 __all__ = ["LeaveOneOutKernelRidge", "leave_one_out_residuals"]
 
-# Above so many rows the kernel width is chosen on a random part of them.
-SELECTION_ROWS = 1000
-
 
 @dataclass(frozen=True)
 class Basis:
@@ -59,6 +56,8 @@ class LeaveOneOutKernelRidge(BaseEstimator):
         Above so many rows the kernel is approximated (Nystroem).
     n_landmarks : int, default=2000
         Landmarks of the approximation.
+    selection_rows : int, default=1000
+        Above so many rows the kernel width is chosen on a random part of them.
     random_state : int, RandomState instance or None, default=None
         Seed of the landmarks.
 
@@ -95,6 +94,7 @@ class LeaveOneOutKernelRidge(BaseEstimator):
         per_label=False,
         max_exact=3000,
         n_landmarks=2000,
+        selection_rows=1000,
         random_state=None,
     ):
         self.widths = widths
@@ -102,6 +102,7 @@ class LeaveOneOutKernelRidge(BaseEstimator):
         self.per_label = per_label
         self.max_exact = max_exact
         self.n_landmarks = n_landmarks
+        self.selection_rows = selection_rows
         self.random_state = random_state
 
     def fit_out_of_sample(self, X, Y, observed, weights=None):
@@ -127,10 +128,11 @@ class LeaveOneOutKernelRidge(BaseEstimator):
         X = as_rows(X)
         n_rows = X.shape[0]
         weights = np.ones(n_rows) if weights is None else weights
-        unit = 1 / _median_squared_distance(X, rng)
+        n_part = self.selection_rows
+        unit = 1 / _median_squared_distance(X, n_part, rng)
         candidates = [unit * width for width in self.widths]
-        if len(candidates) > 1 and n_rows > SELECTION_ROWS:
-            part = rng.choice(n_rows, SELECTION_ROWS, replace=False)
+        if len(candidates) > 1 and n_rows > n_part:
+            part = rng.choice(n_rows, n_part, replace=False)
             rows = X[part], Y[part], observed[part], weights[part]
             self._search(*rows, candidates, part.size, rng)
             candidates = [self.gamma_]
@@ -233,10 +235,10 @@ def leave_one_out_residuals(basis, Y, ridges):
         yield (Y - fitted) / (1 - leverage)[:, None]
 
 
-def _median_squared_distance(X, rng):
+def _median_squared_distance(X, n_part, rng):
     """Median over pairs of different rows; 1 if more than half of them coincide."""
-    if X.shape[0] > SELECTION_ROWS:
-        X = X[rng.choice(X.shape[0], SELECTION_ROWS, replace=False)]
+    if X.shape[0] > n_part:
+        X = X[rng.choice(X.shape[0], n_part, replace=False)]
     distances = squared_distances(X)
     median = np.median(distances[~np.tri(X.shape[0], dtype=bool)])
     return median if median > 0 else 1.0

@@ -127,11 +127,10 @@ def test_nystroem_is_out_of_sample_with_few_landmarks(data):
         assert_allclose(out_of_sample[i], expected, atol=1e-8)
 
 
-def test_many_rows_choose_the_width_on_a_part(rng, monkeypatch):
-    monkeypatch.setattr("demurk.out_of_sample._kernel_ridge.SELECTION_ROWS", 40)
+def test_many_rows_choose_the_width_on_a_part(rng):
     X = rng.normal(size=(90, 2))
     Y = (X[:, :1] > 0).astype(float)
-    model = LeaveOneOutKernelRidge(random_state=0)
+    model = LeaveOneOutKernelRidge(selection_rows=40, random_state=0)
     out_of_sample = model.fit_out_of_sample(X, Y, ALL(Y.shape, bool))
     assert out_of_sample.shape == (90, 1) and model.anchors_.shape == (90, 2)
     assert ((out_of_sample > 0.5) == Y).mean() > 0.9
