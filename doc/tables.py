@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 from doc import class_claims, pml_outcomes
-from doc.claim_values import CLEAN, DESIGN, TUNED
+from doc.claim_values import AUDIT_DESIGN, CLEAN, TUNED
 from doc.device_tables import device_tables
 from doc.scale_tables import cluster, cluster_plan, growth_figure, out_of_core
 
@@ -199,7 +199,7 @@ def audit():
     """Average precision of the list of suspects, mean over sets."""
     protocol, rows = committed_run("wrong-labels")
     cells = summarize(protocol, rows).cells
-    fresh = [name for name in protocol.data_sets if name not in DESIGN]
+    fresh = [name for name in protocol.data_sets if name not in AUDIT_DESIGN]
 
     def mean(setting, method, measure, names=tuple(protocol.data_sets)):
         found = [cells.get((name, setting, method, measure)) for name in names]
