@@ -32,6 +32,7 @@ from doc.claim_values import (
     forest_variant,
     gains_on,
     gap,
+    large,
     lcom,
     lcom_off,
     level_sets,
@@ -307,6 +308,19 @@ PML = {
     ),
     "noise.audit.mir": (".2f", lambda: noise_auc("LabelAudit", "mirflickr")),
 }
+for _name, _data in {"cc": "YeastCC", "mf": "YeastMF"}.items():
+    for _short, _method in {
+        "forest": "Random forest",
+        "fp": "PML-fp",
+        "drama": "DRAMA",
+        "cplst": "CPLST",
+        "lcom": "PML-LCom",
+        "printed": "PML-LCom, as printed",
+    }.items():
+        PML[f"large.{_name}.{_short}"] = (
+            ".2f",
+            lambda m=_method, d=_data: large(m, d),
+        )
 MAPS = {
     "figure4.murky": (
         ".2f",
