@@ -16,13 +16,14 @@ FLOOR = 1e-3
 N_BINS = 60
 EDGE = logit(1 - FLOOR)
 LOGITS = np.linspace(-EDGE, EDGE, N_BINS)
-# How far the probabilities of an audit are off, before anything was looked at: logits
-# all move by a shift, and those below a third by a tail as well. People err, too. Set
-# on emotions, scene, yeast and medical (32 simulated reviews).
-SHIFT_SPREAD, TAIL_SPREAD, PERSON_RATE = 0.3, 0.4, 0.01
+# How far the probabilities of an audit are off, before anything was looked at: those of
+# suspects and doubtful labels by one shift of their logits, those of labels that nobody
+# suspects by another, since what is found among the former says little of the latter.
+# People err, too. Set on nine sets of the protocol `review`, with other seeds.
+SHIFT_SPREAD, TAIL_SPREAD, PERSON_RATE = 0.8, 0.6, 0.01
 SHIFTS, TAILS = np.linspace(-3.5, 3.5, 29), np.linspace(-3, 3, 13)
 PERSONS = np.array([0.0, 0.01, 0.02, 0.04, 0.06, 0.09])
-IN_TAIL = expit(-1 - LOGITS)
+SUSPECT, IN_TAIL = expit((LOGITS + 2) / 0.7), expit(-1 - LOGITS)
 TINY = 1e-9
 LEAST_WEIGHT = 1e-7
 
@@ -67,9 +68,9 @@ def remaining_errors(wrong, shown=(), hits=(), level=0.9):
     -----
     The probabilities of an audit may be off, and what people found says how. A label
     that the audit gives the logit l is taken to be wrong with the logit
-    ``l + a + d sigmoid(-1 - l)``, and people to err at a rate of their own; the
-    posterior of the three numbers is summed over a grid, and the errors that remain are
-    counted at each of its points.
+    ``l + a sigmoid((l + 2) / 0.7) + d sigmoid(-1 - l)``, and people to err at a rate of
+    their own; the posterior of the three numbers is summed over a grid, and the errors
+    that remain are counted at each of its points.
 
     Which labels were looked at may depend on their probabilities. So suspects and
     labels drawn at random count alike, but only the latter say much about d: how many
@@ -143,7 +144,7 @@ def _calibrations():
         values.reshape(-1, 1)
         for values in np.meshgrid(SHIFTS, TAILS, PERSONS, indexing="ij")
     )
-    p = expit(LOGITS + SHIFT_SPREAD * a + TAIL_SPREAD * d * IN_TAIL)
+    p = expit(LOGITS + SHIFT_SPREAD * a * SUSPECT + TAIL_SPREAD * d * IN_TAIL)
     hit = np.clip(p + errs * (1 - 2 * p), TINY, 1 - TINY)
     prior = -(a**2 + d**2).ravel() / 2 - errs.ravel() / PERSON_RATE
     return prior, np.log(hit), np.log1p(-hit), p

@@ -28,13 +28,23 @@ def constants(monkeypatch):
     _estimate._calibrations.cache_clear()
 
 
-def simulate(rng, shift=0.0, tail=0.0, slope=1.0, person=0.0, n=1500, n_decided=150):
+def simulate(
+    rng,
+    shift=0.0,
+    suspect=0.0,
+    tail=0.0,
+    slope=1.0,
+    person=0.0,
+    n=1500,
+    n_decided=150,
+):
     """Review the most suspect of some labels, every tenth at random.
 
     Returns probabilities of the open ones, those shown, hits, and what remains.
     """
     p = expit(rng.normal(-3.5, 2, size=n))
     true = shift + slope * logit(p) + tail * expit(-1 - logit(p))
+    true = true + suspect * expit((logit(p) + 2) / 0.7)
     wrong = rng.random_sample(n) < expit(true)
     order = list(np.argsort(-p))
     decided = []
@@ -57,7 +67,7 @@ def coverage(rng, n_runs=150, **how):
 def test_intervals_hold_the_truth_as_often_as_they_say():
     rng = np.random.RandomState(0)
     how = [
-        {"shift": rng.normal(0, _estimate.SHIFT_SPREAD)}
+        {"suspect": rng.normal(0, _estimate.SHIFT_SPREAD)}
         | {"tail": rng.normal(0, _estimate.TAIL_SPREAD)}
         for _ in range(200)
     ]
