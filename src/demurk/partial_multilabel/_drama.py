@@ -124,7 +124,9 @@ class DRAMA(CallbackSupportMixin, PartialMultiLabelClassifier):
 
     A sample is never its own neighbour. Boosting starts from ridge regression; the
     paper starts from support vector regression, label by label. One tree serves all
-    labels here; the paper does not say.
+    labels here; the paper does not say. Trees split computed confidences, so that
+    rounding errors choose between splits that are equally good: on another processor
+    single samples may get other scores.
 
     Time O(n^2 D) for the search, O(n k q) for each of the dozens of products of an
     iteration, and O(n (D + q) q depth) a tree; memory O(n (D + q)).
