@@ -3,6 +3,7 @@
 # Authors: The demurk developers
 # SPDX-License-Identifier: BSD-3-Clause
 
+from doc.cenda_claims import CLAIMS as CODED
 from doc.claim_values import (
     COMPRESSED,
     COVERAGE,
@@ -61,6 +62,7 @@ from doc.claim_values import (
     variants,
 )
 from doc.class_claims import CLASSES
+from doc.review_claims import CLAIMS as REVIEW
 
 FEW = {
     "few.tuned.ahead": ("word", lambda: few("AP", "A", TUNED)),
@@ -340,6 +342,10 @@ MAPS = {
     "digits.spreading": (".3f", lambda: digits("Label spreading")),
     "digits.forest": (".3f", lambda: digits("Random forest")),
     "figure3.iterations": ("d", lambda: most_iterations(("yeast", "digits"))),
+    "figure3.iterations.literal": (
+        "d",
+        lambda: most_iterations(("scene",), "SSDR-MC, literal"),
+    ),
 }
 for _name in ("digits", "scene"):
     for _weight in ("0.9", "0.2"):
@@ -354,6 +360,10 @@ for _name in ("yeast", "scene", "digits"):
         MAPS[f"figure3.{_name}.paper.{_which}"] = (
             ".2f",
             lambda d=_name, w=_which: figure3(w, "SSDR-MC, paper", d, REGION),
+        )
+        MAPS[f"figure3.{_name}.literal.{_which}"] = (
+            ".2f",
+            lambda d=_name, w=_which: figure3(w, "SSDR-MC, literal", d, REGION),
         )
         MAPS[f"figure3.{_name}.{_which}"] = (
             ".2f",
@@ -374,4 +384,5 @@ DEVICE = {
 }
 
 # Name to form and function; the form "word" writes a small number out.
-CLAIMS = FEW | AUDIT | CLASSES | ANNOTATORS | NMLSDR | CENDA | PML | MAPS | DEVICE
+CLAIMS = FEW | AUDIT | CLASSES | ANNOTATORS | REVIEW | NMLSDR | CENDA | PML | MAPS
+CLAIMS |= CODED | DEVICE

@@ -353,10 +353,10 @@ def pooled(method):
     return out
 
 
-def most_iterations(data_sets):
-    """Most iterations of the printed SSDR-MC in a trial of figure 3, in the region."""
+def most_iterations(data_sets, method="SSDR-MC, paper"):
+    """Most iterations of a form of SSDR-MC in a trial of figure 3, in the region."""
     rows = read_rows("ssdrmc-figure3")
-    rows = rows[rows["method"] == "SSDR-MC, paper"]
+    rows = rows[rows["method"] == method]
     rows = rows[rows["data_set"].isin(data_sets) & rows["setting"].isin(REGION)]
     used.add(f"ssdrmc-figure3.csv, {len(rows)} rows, iterations")
     return int(rows["iterations"].max())

@@ -8,7 +8,7 @@ from itertools import product
 from pathlib import Path
 
 import numpy as np
-from doc import class_claims, pml_outcomes
+from doc import class_claims, pml_outcomes, review_claims
 from doc.claim_values import AUDIT_DESIGN, CLEAN, TUNED
 from doc.device_tables import device_tables
 from doc.scale_tables import cluster, cluster_plan, growth_figure, out_of_core
@@ -384,6 +384,8 @@ TABLES = {
     "recipe_others": recipe_others,
     "audit": audit,
     "class_audit": lambda: list_table(*class_claims.table()),
+    "class_learners": lambda: list_table(*class_claims.learners_table()),
+    "review": lambda: list_table(*review_claims.table()),
     "audit_sets": audit_sets,
 }
 
