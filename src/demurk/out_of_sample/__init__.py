@@ -14,7 +14,7 @@ from demurk.out_of_sample._calibration import (
     leave_one_out_means,
     stack_weights,
 )
-from demurk.out_of_sample._class_noise import choose_class_noise
+from demurk.out_of_sample._class_choice import choose_class_noise
 from demurk.out_of_sample._features import FeatureViews
 from demurk.out_of_sample._forest import OutOfSampleForest, out_of_bag_scores
 from demurk.out_of_sample._kernel_ridge import LeaveOneOutKernelRidge

@@ -4,15 +4,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
-__all__ = ["FORMS", "ClassNoise", "ClassNoiseChoice", "choose_class_noise"]
+__all__ = ["FORMS", "ClassNoise", "fit_class_noise"]
 
 FORMS = ("none", "symmetric", "matrix")
 FLOOR = 1e-4
-N_FOLDS = 5
 MAX_RATE = 0.6
 # Probabilities of ensembles are flatter than the truth: the log of their slope is drawn
 # around 1, slopes of single classes around that, and offsets around 0.
@@ -21,17 +19,6 @@ SLOPE_MEAN, SLOPE_SPREAD, CLASS_SPREAD, OFFSET_SPREAD = 1.0, 0.3, 0.5, 1.0
 # of a free matrix, but for the diagonal, to which something is added. What is left of a
 # rate is no smaller than the last number.
 FEWER, KEPT, LEAST_RATE = 0.3, 0.02, 3e-4
-# What a matrix must win by over one rate; and noise over none, for each row above 300:
-# the tails of p are not perfect, which many rows can tell.
-MARGIN, MARGIN_PER_ROW, FREE_ROWS = 1.0, 0.01, 300
-# Less than this is nearly clean, and what it flags is mostly right.
-SMALLEST_RATE = 0.02
-# Probabilities that are less than so many standard errors above the frequencies of the
-# given classes can judge no row. And noise is believed only if it can be pointed at: so
-# much of the variance of what is wrong must be told. Random classes reach .7 of the
-# first; nine sets with noise reach 3.1 and .45 at least. Clean classes that overlap
-# mostly stay below .4 of the second, but not always: with 200 rows they reach .6.
-LEAST_GAIN, LEAST_POINTED = 2.0, 0.4
 # People err too: an error that they found where there should be none is only this
 # unlikely.
 LEAST_FOUND = 1e-4
@@ -73,126 +60,35 @@ class ClassNoise:
         joint = self.true_proba(P) * _chances(self.matrix, given, known)
         return joint / joint.sum(axis=1, keepdims=True)
 
-    def log_likelihood(self, P, given, known=None):
-        """Log-probability of each given class, shape (n_samples,)."""
-        joint = self.true_proba(P) * _chances(self.matrix, given, known)
-        return np.log(joint.sum(axis=1))
+    def left_out_log_likelihood(self, P, given, known=None):
+        """Log-probability of each given class, had its row not told of the noise.
+
+        Parameters
+        ----------
+        P : ndarray of shape (n_samples, n_classes)
+            The probabilities that were fitted.
+        given, known : ndarray of int of shape (n_samples,)
+            The classes that were fitted.
+
+        Returns
+        -------
+        log_likelihood : ndarray of shape (n_samples,)
+            The curve is that of all rows; the matrix is made again from the expected
+            counts without the row's own shares, in closed form.
+        """
+        p = self.true_proba(P)
+        chances = _chances(self.matrix, given, known)
+        if self.form != "none":
+            shares = p * chances
+            shares /= shares.sum(axis=1, keepdims=True)
+            left_out = {"symmetric": _left_out_rate, "matrix": _left_out_matrix}
+            chances = left_out[self.form](shares, given)
+            chances = _told(chances, given, known)
+        return np.log((p * chances).sum(axis=1))
 
     def rate(self, P):
         """Expected share of samples of this kind with a wrong class."""
         return float((self.true_proba(P) @ (1 - np.diag(self.matrix))).mean())
-
-
-@dataclass(frozen=True, eq=False)
-class ClassNoiseChoice:
-    """The form that explains the given classes best.
-
-    Attributes
-    ----------
-    fit, plain : ClassNoise
-        The chosen fit, and the one without noise.
-    evidence : dict of str to float
-        Log-likelihood of left-out rows under each form, above that of "none".
-    telling : bool
-        Whether the probabilities say more of the given classes than their frequencies.
-        If not, no noise is found.
-    """
-
-    fit: ClassNoise
-    plain: ClassNoise
-    evidence: dict
-    telling: bool = True
-
-
-def choose_class_noise(P, given, noise="auto", rate=None, known=None):
-    """Fit the forms of noise, and choose one by left-out rows.
-
-    Parameters
-    ----------
-    P : ndarray of shape (n_samples, n_classes)
-        Probabilities made without the row they are for.
-    given : ndarray of int of shape (n_samples,)
-        Given classes; -1 where the true one is known instead.
-    noise : {"auto", "none", "symmetric", "matrix"}, default="auto"
-        The form, if it is known.
-    rate : float, default=None
-        The rate, if it is known; the form is then "symmetric".
-    known : ndarray of int of shape (n_samples,), default=None
-        True classes, -1 where they are not known.
-
-    Returns
-    -------
-    ClassNoiseChoice
-        The fits and the evidence.
-
-    Notes
-    -----
-    Time O(n q^2) a step, some 20 steps a fit and 28 fits; memory O(n q). Equal answers
-    for permuted rows and classes: folds follow from the probabilities.
-    """
-    fitted = partial(fit_class_noise, P, given, known=known)
-    plain = fitted("none")
-    if P.shape[1] < 2:
-        return ClassNoiseChoice(plain, plain, {"none": 0.0})
-    if rate is not None:
-        fit = fitted("symmetric", rate=rate)
-        return ClassNoiseChoice(fit, plain, {"none": 0.0})
-    told = given if known is None else np.where(given < 0, known, given)
-    if not _tell(plain.true_proba(P), told):
-        return ClassNoiseChoice(plain, plain, {"none": 0.0}, telling=False)
-    asked, evidence = noise, {"none": 0.0}
-    if asked == "auto":
-        evidence = _evidence(P, given, known)
-        noise = _chosen(evidence, len(P))
-    fit = plain if noise == "none" else fitted(noise)
-    if asked == "auto" and not _believable(fit, P, given, known, told):
-        fit = plain
-    return ClassNoiseChoice(fit, plain, evidence)
-
-
-def _tell(p, given):
-    """Whether probabilities say more of the given classes than their frequencies."""
-    shares = np.bincount(given, minlength=p.shape[1]) / len(given)
-    gain = np.log(p[np.arange(len(p)), given] / shares[given])
-    return bool(gain.mean() > LEAST_GAIN * gain.std() / np.sqrt(len(gain)))
-
-
-def _believable(fit, P, given, known, told):
-    """Whether there is more than next to no noise, and it can be pointed at."""
-    wrong = 1 - fit.posterior(P, given, known)[np.arange(len(P)), told]
-    rate = wrong.mean()
-    pointed = wrong.var() >= LEAST_POINTED * rate * (1 - rate)
-    return bool(fit.rate(P) >= SMALLEST_RATE and pointed)
-
-
-def _chosen(evidence, n_rows):
-    best, bar = "none", MARGIN_PER_ROW * max(n_rows - FREE_ROWS, 0)
-    for form in FORMS[1:]:
-        if evidence[form] > evidence[best] + bar:
-            best, bar = form, MARGIN
-    return best
-
-
-def _evidence(P, given, known):
-    """Log-likelihood of each fold under fits to the others, above that of none."""
-    known = np.full(len(P), -1) if known is None else known
-    fold = _folds(P, np.where(given < 0, known, given))
-    total = dict.fromkeys(FORMS, 0.0)
-    for k in np.unique(fold):
-        train, test = fold != k, fold == k
-        for form in FORMS:
-            fit = fit_class_noise(P[train], given[train], form, known=known[train])
-            gain = fit.log_likelihood(P[test], given[test], known[test])
-            total[form] += float(gain.sum())
-    return {form: value - total["none"] for form, value in total.items()}
-
-
-def _folds(P, given):
-    """Folds that do not depend on the order of rows or classes."""
-    own = P[np.arange(len(P)), given]
-    rank = np.empty(len(P), dtype=np.intp)
-    rank[np.lexsort((P.min(axis=1), P.max(axis=1), own))] = np.arange(len(P))
-    return rank % min(N_FOLDS, len(P))
 
 
 def fit_class_noise(P, given, form, *, rate=None, known=None, max_iter=100, tol=0.05):
@@ -262,13 +158,12 @@ class _Problem:
     def __init__(self, P, given, form, rate=None, known=None):
         self.log_P, self.given, self.known = np.log(P), given, known
         self.form, self.rate = form, rate
-        n_rows, q = P.shape
-        self.q, self.one_hot = q, np.zeros((n_rows, q))
-        self.one_hot[np.arange(n_rows), given] = given >= 0
+        self.q = q = P.shape[1]
+        self.one_hot = _one_hot(given, q)
         self.center = np.r_[SLOPE_MEAN, np.zeros(2 * q)]
         spreads = (SLOPE_SPREAD, CLASS_SPREAD, OFFSET_SPREAD)
         self.precision = np.repeat(spreads, (1, q, q)) ** -2.0
-        self.seen_before = np.where(np.eye(q), KEPT, -FEWER)
+        self.seen_before = _seen_before(q)
 
     def start(self):
         """Slopes as steep as without noise: so noise is looked for before overlap."""
@@ -343,15 +238,54 @@ class _Problem:
 
 def _chances(matrix, given, known):
     """Chance of what was given by true class; a known one leaves no other."""
-    chances = matrix.T[given]
+    return _told(matrix.T[given], given, known)
+
+
+def _told(chances, given, known):
+    """The same from the chances that nobody knows more about."""
     if known is None:
         return chances
     rows = np.flatnonzero(known >= 0)
-    true, told = known[rows], given[rows]
+    true = known[rows]
+    found = np.where(given[rows] < 0, 1.0, np.maximum(chances[rows, true], LEAST_FOUND))
     chances[rows] = 0.0
-    found = np.maximum(matrix[true, told], LEAST_FOUND)
-    chances[rows, true] = np.where(told < 0, 1.0, found)
+    chances[rows, true] = found
     return chances
+
+
+def _left_out_rate(shares, given):
+    """Chances of what was given under the rate that the other rows have."""
+    n_rows, q = shares.shape
+    own = np.where(given < 0, 0.0, shares[np.arange(n_rows), given])
+    others = np.maximum(np.count_nonzero(given >= 0) - (given >= 0), 1)
+    rate = np.clip(1 - (own.sum() - own) / others, LEAST_RATE, MAX_RATE)
+    chances = np.repeat(rate[:, np.newaxis] / (q - 1), q, axis=1)
+    chances[np.arange(n_rows), given] = 1 - rate
+    return chances
+
+
+def _left_out_matrix(shares, given):
+    """The same under the matrix that the other rows make."""
+    q = shares.shape[1]
+    counts = shares.T @ _one_hot(given, q) + _seen_before(q)
+    kept = np.maximum(counts, 0)
+    own = np.where(given < 0, 0.0, 1.0)[:, np.newaxis] * shares
+    others = np.maximum(counts.T[given] - own, 0)
+    total = kept.sum(axis=1) - kept.T[given] + others
+    chances = others / np.maximum(total, LEAST_RATE)
+    return (1 - q * LEAST_RATE) * chances + LEAST_RATE
+
+
+def _one_hot(given, n_classes):
+    """Rows of zeros where nothing was given."""
+    one_hot = np.zeros((len(given), n_classes))
+    one_hot[np.arange(len(given)), given] = given >= 0
+    return one_hot
+
+
+def _seen_before(n_classes):
+    """What is added to the expected counts of a free matrix."""
+    return np.where(np.eye(n_classes), KEPT, -FEWER)
 
 
 def _unmixed(P, mixing):

@@ -8,17 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import eigh
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
+from sklearn.metrics.pairwise import manhattan_distances
+from sklearn.utils import check_random_state, gen_batches
 
-from demurk.linalg._kernel import (
-    gaussian,
-    gaussian_product,
-    nystroem_map,
-    squared_distances,
-)
+from demurk.linalg._kernel import CHUNK_NUMBERS, nystroem_map, squared_distances
 from demurk.utils._rows import as_rows
 
 __all__ = ["LeaveOneOutKernelRidge", "leave_one_out_residuals"]
+
+# A kernel is exp(-gamma d) with one of these as d.
+DISTANCES = {"gaussian": squared_distances, "laplacian": manhattan_distances}
 
 
 @dataclass(frozen=True)
@@ -38,13 +37,15 @@ class Basis:
 
 
 class LeaveOneOutKernelRidge(BaseEstimator):
-    """Ridge regression in a Gaussian kernel, tuned by its leave-one-out error.
+    """Kernel ridge regression, tuned by its leave-one-out error.
 
     Parameters
     ----------
+    kernel : {"gaussian", "laplacian"}, default="gaussian"
+        ``exp(-gamma d)`` with d the squared distance, or the sum of the absolute
+        differences, which single far features disturb less.
     widths : sequence of float, default=(0.1, 0.25, 0.5, 1, 2, 4)
-        Candidates for gamma in ``exp(-gamma d^2)``, as multiples of one over the median
-        squared distance.
+        Candidates for gamma, as multiples of one over the median of d.
     ridges : sequence of float, default=None
         Candidates for the penalty, as multiples of the mean eigenvalue of the centred
         kernel; None for 19 logarithmic steps from 1e-3 to 1e3.
@@ -89,6 +90,7 @@ class LeaveOneOutKernelRidge(BaseEstimator):
     def __init__(
         self,
         *,
+        kernel="gaussian",
         widths=(0.1, 0.25, 0.5, 1.0, 2.0, 4.0),
         ridges=None,
         per_label=False,
@@ -97,6 +99,7 @@ class LeaveOneOutKernelRidge(BaseEstimator):
         selection_rows=1000,
         random_state=None,
     ):
+        self.kernel = kernel
         self.widths = widths
         self.ridges = ridges
         self.per_label = per_label
@@ -129,7 +132,7 @@ class LeaveOneOutKernelRidge(BaseEstimator):
         n_rows = X.shape[0]
         weights = np.ones(n_rows) if weights is None else weights
         n_part = self.selection_rows
-        unit = 1 / _median_squared_distance(X, n_part, rng)
+        unit = 1 / self._median_distance(X, n_part, rng)
         candidates = [unit * width for width in self.widths]
         if len(candidates) > 1 and n_rows > n_part:
             part = rng.choice(n_rows, n_part, replace=False)
@@ -145,13 +148,14 @@ class LeaveOneOutKernelRidge(BaseEstimator):
         counts = observed * weights[:, np.newaxis]
         exact = X.shape[0] <= max_exact
         anchors = X if exact else X[self._landmarks(X.shape[0], rng)]
-        distances = squared_distances(X, anchors)
+        distances = self._distances(X, anchors)
         for gamma in gammas:
             kernel = np.exp(-gamma * distances)
             if exact:
                 basis = _exact_basis(kernel, weights)
             else:
-                basis = _nystroem(kernel, anchors, gamma, weights)
+                own = np.exp(-gamma * self._distances(anchors))
+                basis = _nystroem(kernel, own, weights)
             ridges = _mean_eigenvalue(basis) * self._ridge_steps()
             errors = np.array(
                 [
@@ -168,6 +172,17 @@ class LeaveOneOutKernelRidge(BaseEstimator):
                 out_of_sample = self._solve(basis, Y, means)
         self.anchors_ = anchors
         return out_of_sample
+
+    def _distances(self, X, anchors=None):
+        return DISTANCES[self.kernel](X, anchors)
+
+    def _median_distance(self, X, n_part, rng):
+        """Median over pairs of different rows; 1 if more than half coincide."""
+        if X.shape[0] > n_part:
+            X = X[rng.choice(X.shape[0], n_part, replace=False)]
+        distances = self._distances(X)
+        median = np.median(distances[~np.tri(X.shape[0], dtype=bool)])
+        return median if median > 0 else 1.0
 
     def _landmarks(self, n_rows, rng):
         return rng.choice(n_rows, min(self.n_landmarks, n_rows), replace=False)
@@ -202,8 +217,13 @@ class LeaveOneOutKernelRidge(BaseEstimator):
             Values of the regression.
         """
         X = as_rows(X)
-        product = gaussian_product(X, self.anchors_, self.gamma_, self.dual_coef_)
-        return product + self.intercept_
+        step = max(1, CHUNK_NUMBERS // self.anchors_.shape[0])
+        blocks = [
+            np.exp(-self.gamma_ * self._distances(X[rows], self.anchors_))
+            @ self.dual_coef_
+            for rows in gen_batches(X.shape[0], step)
+        ]
+        return np.concatenate(blocks) + self.intercept_
 
 
 def leave_one_out_residuals(basis, Y, ridges):
@@ -235,15 +255,6 @@ def leave_one_out_residuals(basis, Y, ridges):
         yield (Y - fitted) / (1 - leverage)[:, None]
 
 
-def _median_squared_distance(X, n_part, rng):
-    """Median over pairs of different rows; 1 if more than half of them coincide."""
-    if X.shape[0] > n_part:
-        X = X[rng.choice(X.shape[0], n_part, replace=False)]
-    distances = squared_distances(X)
-    median = np.median(distances[~np.tri(X.shape[0], dtype=bool)])
-    return median if median > 0 else 1.0
-
-
 def _mean_eigenvalue(basis):
     mean = basis.values.sum() / basis.weights.sum()
     return mean if mean > 0 else 1.0  # all rows coincide: any penalty will do
@@ -261,9 +272,9 @@ def _exact_basis(kernel, weights):
     return Basis(vectors, np.maximum(values, 0), lift, center, weights)
 
 
-def _nystroem(kernel, landmarks, gamma, weights):
-    """The same from the kernel with some landmarks, of shape (n, m)."""
-    to_features = nystroem_map(gaussian(landmarks, landmarks, gamma))
+def _nystroem(kernel, own, weights):
+    """The same from the kernel with landmarks, (n, m), and that of them, (m, m)."""
+    to_features = nystroem_map(own)
     center = weights @ kernel / weights.sum()
     features = (kernel - center) @ to_features * np.sqrt(weights)[:, None]
     values, rotation = eigh(features.T @ features, check_finite=False, driver="evd")
