@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from demurk.audit._annotated import judge_people, people_reasons
+from demurk.audit._class_members import CLASS_MEMBERS, ClassMembers
 from demurk.audit._classes import audit_classes, class_message, class_suspects
 from demurk.audit._entries import check_proba, corrected_classes, corrected_values
 from demurk.audit._kinds import choose_kind
@@ -18,7 +19,6 @@ from demurk.audit._noise_model import standardized, wrong_probability
 from demurk.audit._other_labels import add_other_labels
 from demurk.audit._probabilities import (
     MEMBERS,
-    ClassMembers,
     out_of_sample_proba,
     scaled_features,
 )
@@ -102,14 +102,15 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
         rows; how many are wrong cannot be told) or "none".
     evidence_ : dict of str to float
         Penalised log-likelihood of each kind above that of no noise. A difference of 5
-        or more counts as clear. Of a 1-D y, log-likelihood of left-out rows.
+        or more counts as clear. Of a 1-D y, leave-one-out log-likelihood.
     rates_ : {"shared", "per_label"}
         Whether the labels have their own rates.
     estimated_ : bool
         Whether a noise rate is known. Without one, entries are ranked by how unlikely
         the given label is, and nothing is corrected.
     n_suspects_ : int
-        Expected number of wrong entries, or rows of a 1-D y.
+        Expected number of wrong entries, or rows of a 1-D y; if `noise_` is
+        "ambiguous", rows where another class is likelier.
     message_ : str
         The result in a sentence or two.
     classes_ : ndarray of shape (n_labels,)
@@ -134,15 +135,17 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
        standardised scores is fitted for each kind of noise, by penalised likelihood.
     4. Bayes' rule turns the best fit into the probability that an entry is wrong.
 
-    One class per sample: extra trees join in 1, principal components the features of
-    both forests, and all members count alike. 2 is left out, and in 3 ``P(given = j) =
-    sum_c p_c T[c, j]`` with ``p = softmax(a_c log Q_c + b_c)`` and Q the probabilities
-    after a first estimate of T is undone in them. Five folds choose whether T is the
-    identity, has one rate, or is free. If there is a rate, both forests grow once more
-    (60 trees for 100; up to 50,000 rows), on rows drawn as often as their class seems
-    right, and T and 4 are computed again from the mean of old and new. If T is the
-    identity and p is very flat, or flat and swapped ambiguous rows explain the given
-    classes better than p alone, errors are suspected there.
+    One class per sample: in 1 there are two forests, which see principal components
+    beside the features, a Laplacian kernel, and a Gaussian one of directions in units
+    of how much they vary inside the given classes; all count alike. 2 is left out, and
+    in 3 ``P(given = j) = sum_c p_c T[c, j]`` with ``p = softmax(a_c log Q_c + b_c)``
+    and Q the probabilities after a first estimate of T is undone in them. Leaving each
+    row out, in closed form, chooses whether T is the identity, has one rate, or is
+    free. If there is a rate, all members look once more (with 60 trees for 100; up to
+    50,000 rows), each row counting as its class seems right, and T and 4 are computed
+    again from the mean of old and new. If T is the identity and p is very flat, or flat
+    and swapped ambiguous rows explain the given classes better than p alone, errors are
+    suspected there.
 
     Rates of single labels are drawn around the shared one, ``logit e_j ~ N(m, 1)``, and
     used if they gain more than their Laplace cost and 3. On emotions, scene, yeast and
@@ -286,8 +289,9 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
             proba = check_proba(proba, labels)[labeled]
         part = X if X is None or labeled.all() else X[labeled]
         own_members = proba is None
-        n_stages = (len(MEMBERS[labels.single]) + labels.single) * own_members
-        n_stages += 2 - labels.single
+        # What judges, and for classes a second look; what weighs it.
+        n_judges = len(CLASS_MEMBERS) + 1 if labels.single else len(MEMBERS)
+        n_stages = n_judges * own_members + 2 - labels.single
         threads = matrix_threads(len(Y), self.n_jobs)
         with threads, fit_progress(self, n_stages, X, y) as stage:
             features = None if X is None else scaled_features(part)
@@ -297,7 +301,7 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
                 members = ClassMembers(part, features, Y, params, stage, weights)
             elif own_members:
                 proba = out_of_sample_proba(
-                    part, features, Y, seen, False, params, stage, weights
+                    part, features, Y, seen, params, stage, weights
                 )
             if labels.single:
                 self._judge_classes(proba, members, evidence, stage)
@@ -347,7 +351,7 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
         self.noise_, self.evidence_ = found.noise, found.evidence
         self.rates_ = "per_label" if found.noise == "matrix" else "shared"
         self.estimated_ = found.estimated
-        self.n_suspects_ = int(np.rint(found.wrong.sum()))
+        self.n_suspects_ = found.n_suspects
         self._say(class_message(self.noise, found, self.n_suspects_, len(given)))
 
     def _spread(self, values):

@@ -6,6 +6,7 @@
 import numpy as np
 from sklearn.utils import check_random_state
 
+from demurk.audit._class_members import ClassMembers
 from demurk.audit._probabilities import out_of_sample_proba, scaled_features
 from demurk.cluster._blocks import Blocks, as_array, is_frame, read
 from demurk.labels import check_labels
@@ -88,13 +89,11 @@ def _judge(part, values, observed, kept, weights, single, params):
     origin = far_origin(X)
     X = X if origin is None else (X - origin).astype(X.dtype)
     weights = None if weights is None else weights[kept]
-    proba[kept] = out_of_sample_proba(
-        X,
-        scaled_features(X),
-        values[kept],
-        observed[kept],
-        single,
-        params,
-        weights=weights,
-    )
+    rows = X, scaled_features(X), values[kept]
+    if single:
+        proba[kept] = ClassMembers(*rows, params, weights=weights).proba
+    else:
+        proba[kept] = out_of_sample_proba(
+            *rows, observed[kept], params, weights=weights
+        )
     return proba

@@ -120,7 +120,7 @@ class MurkyClassifier(CallbackSupportMixin, ScoreClassifier):
     et3m    extra-trees, 30 % of the features (<= 500), leaves >= 3     out of bag
     ksrc    kernel ridge regression on scaled features                  leave one out
     kpca30  kernel ridge regression on 30 principal components          leave one out
-    l1      L1 logistic regression per label                            5 folds
+    l1      L1 logistic regression per label                            3 folds
     ======  ==========================================================  ==============
 
     If flips depend neither on the row nor on the label, a noisy label is on average an

@@ -39,6 +39,8 @@ FIRST = "rf"
 # A share of very many features would take forever; no more per split than this.
 MAX_FEATURES = 500
 KERNELS = {"ksrc": "scaled", "kpca30": "reduced"}
+# Folds of a user's estimator.
+OWN_FOLDS = 5
 # Views that need principal components.
 REDUCED = {"reduced", "raw+reduced"}
 
@@ -186,7 +188,7 @@ class OwnMember(BaseEstimator):
                     )
         if out_of_sample is None:
             out_of_sample = np.empty(Y.shape)
-            for train, test in folds(len(Y), self.random_state):
+            for train, test in folds(len(Y), OWN_FOLDS, self.random_state):
                 each = None if weights is None else weights[train]
                 self._fit_labels(X[train], Y[train], observed[train], each)
                 out_of_sample[test] = self.predict(X[test])

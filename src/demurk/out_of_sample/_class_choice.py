@@ -82,7 +82,8 @@ def choose_class_noise(P, given, noise="auto", rate=None, known=None):
         fit = fitted("symmetric", rate=rate)
         return ClassNoiseChoice(fit, plain, {"none": 0.0})
     told = given if known is None else np.where(given < 0, known, given)
-    if not _tell(plain.true_proba(P), told):
+    right = given if known is None else np.where(known < 0, given, known)
+    if not _tell(plain.true_proba(P), right):
         return ClassNoiseChoice(plain, plain, {"none": 0.0}, telling=False)
     if noise != "auto":
         fit = plain if noise == "none" else fitted(noise)

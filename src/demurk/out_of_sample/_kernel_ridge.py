@@ -66,6 +66,8 @@ class LeaveOneOutKernelRidge(BaseEstimator):
     ----------
     gamma_ : float
         Kernel coefficient.
+    width_ : float
+        The same as one of `widths`.
     ridge_ : ndarray of shape (n_labels,)
         Penalty of each label.
     anchors_ : {ndarray, csr_array} of shape (n_anchors, n_features)
@@ -139,7 +141,10 @@ class LeaveOneOutKernelRidge(BaseEstimator):
             rows = X[part], Y[part], observed[part], weights[part]
             self._search(*rows, candidates, part.size, rng)
             candidates = [self.gamma_]
-        return self._search(X, Y, observed, weights, candidates, self.max_exact, rng)
+        rows = X, Y, observed, weights
+        out_of_sample = self._search(*rows, candidates, self.max_exact, rng)
+        self.width_ = self.gamma_ / unit
+        return out_of_sample
 
     def _search(self, X, Y, observed, weights, gammas, max_exact, rng):
         """Fit every width; keep the best by the leave-one-out squared error."""

@@ -310,7 +310,7 @@ def test_wide_sparse_text_and_many_labels(rng):
 
 def test_many_rows_use_landmarks(clean, monkeypatch):
     X, Y = clean
-    monkeypatch.setattr("demurk.audit._probabilities.MAX_EXACT", {False: 100})
+    monkeypatch.setattr("demurk.audit._probabilities.MAX_EXACT", 100)
     monkeypatch.setattr("demurk.audit._probabilities.N_LANDMARKS", 60)
     corrupted = flip_labels(Y, 0.1, random_state=1)
     audit = LabelAudit(random_state=0).fit(X, corrupted.labels)

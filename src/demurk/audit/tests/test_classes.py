@@ -7,8 +7,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics import average_precision_score
 
 from demurk.audit import LabelAudit
+from demurk.audit._class_members import ClassMembers
 from demurk.audit._classes import audit_classes
-from demurk.audit._probabilities import ClassMembers
 
 N_ROWS = 600
 

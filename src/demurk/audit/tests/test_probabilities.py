@@ -3,43 +3,71 @@
 # Authors: The demurk developers
 # SPDX-License-Identifier: BSD-3-Clause
 
-from contextlib import nullcontext
-
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics import roc_auc_score
 
-from demurk.audit import _probabilities
+from demurk.audit import _class_members, _probabilities
+from demurk.audit._class_members import LEAST_RIDGE, ClassMembers, _whitened
 from demurk.audit._probabilities import (
-    ClassMembers,
+    kernel_ridge,
+    mirrored,
     out_of_sample_proba,
     scaled_features,
 )
 
 
-@pytest.mark.parametrize("single", [False, True])
-def test_kernel_ridge_would_read_the_own_label_without_the_mirror(monkeypatch, single):
+@pytest.mark.parametrize("kernel", ["gaussian", "laplacian"])
+def test_kernel_ridge_would_read_the_own_label_without_the_mirror(monkeypatch, kernel):
     # Features say nothing about the labels, so that the kernel gives up: its score of a
     # row is the mean of the others, which is lower where the own label is a one.
     X = np.random.RandomState(0).normal(size=(200, 300))
-    first = np.arange(200) % 2
-    Y = np.column_stack([first, 1 - first] if single else [first]).astype(float)
-    monkeypatch.setattr(_probabilities, "MEMBERS", {single: ("kernel ridge",)})
+    first = np.arange(200.0) % 2
+    Y = np.column_stack([first, 1 - first])
 
     def told_apart():
-        params = {"n_estimators": 1, "n_jobs": 1, "random_state": 0}
-        seen = np.ones(Y.shape, bool)
-        scaled = scaled_features(X)
-        proba = out_of_sample_proba(
-            X, scaled, Y, seen, single, params, lambda name: nullcontext()
-        )
-        return abs(roc_auc_score(Y[:, 0], proba[:, 0]) - 0.5)
+        member = kernel_ridge(200, np.random.RandomState(0), kernel=kernel)
+        proba = mirrored(member, X, Y, np.ones(Y.shape, bool), None)
+        return abs(roc_auc_score(first, proba[:, 0]) - 0.5)
 
     honest = told_apart()
     monkeypatch.setattr(_probabilities, "mirror", lambda Y, means, n_rows: 0.0)
     leak = told_apart()
     assert leak > 0.45 and honest < 0.1
+
+
+def test_no_member_reads_the_class_it_judges(rng):
+    # Where there are half as many features as rows, a scatter inside the classes knows
+    # those of its own rows well.
+    given, X = np.arange(400) % 3, rng.normal(size=(400, 150))
+    Y = np.eye(3)[given]
+    for name, part in members(X, given)._parts.items():
+        assert abs(roc_auc_score(Y.ravel(), part.ravel()) - 0.5) < 0.06, name
+    own = _whitened(X, Y, None, np.ones(400, bool))
+    leak = mirrored(kernel_ridge(400, rng), own, Y, np.ones(Y.shape, bool), None)
+    assert roc_auc_score(Y.ravel(), leak.ravel()) > 0.56
+
+
+def test_whitening_equals_a_slow_reference(rng):
+    X, given, weights = (
+        rng.normal(size=(50, 4)),
+        np.arange(50) % 3,
+        rng.uniform(size=50),
+    )
+    told, scatter = np.arange(50) >= 20, np.zeros((4, 4))
+    for i in range(20, 50):
+        same = told & (given == given[i])
+        off = X[i] - np.average(X[same], axis=0, weights=weights[same])
+        scatter += weights[i] * np.outer(off, off) / weights[told].sum()
+    ridge = (LEAST_RIDGE + 4 / 30) * np.trace(scatter) / 4
+    metric = np.linalg.inv(scatter + ridge * np.eye(4))
+    found = _whitened(X, np.eye(3)[given], weights, told)
+    for i, j in [(0, 1), (3, 40), (7, 22)]:
+        off = X[i] - X[j]
+        assert_allclose(((found[i] - found[j]) ** 2).sum(), off @ metric @ off)
+    wide = rng.normal(size=(5, 9))
+    assert _whitened(wide, np.eye(3)[np.arange(5) % 3], None, wide[:, 0] > -9) is wide
 
 
 def test_the_member_that_predicts_better_counts_more(rng, monkeypatch):
@@ -50,7 +78,7 @@ def test_the_member_that_predicts_better_counts_more(rng, monkeypatch):
 
     def error():
         seen = np.ones(Y.shape, bool)
-        proba = out_of_sample_proba(X, scaled_features(X), Y, seen, False, params)
+        proba = out_of_sample_proba(X, scaled_features(X), Y, seen, params)
         return np.mean((Y - proba) ** 2)
 
     weighed = error()
@@ -82,11 +110,12 @@ def test_a_second_look_learns_less_from_what_seems_wrong(spoiled):
     before = looked.proba
     assert looked.look_again(0.9 * wrong)
     assert right(looked.proba) > right(before) + 0.02
-    # The kernel counts a third as before; the forests are means of both looks.
+    # If nothing seems wrong the kernels see what they saw, and forests grow anew.
     again = members(X, given)
     parts = dict(again._parts)
     again.look_again(np.zeros(len(given)))
-    assert_array_equal(again._parts["kernel ridge"], parts["kernel ridge"])
+    for name in ("laplacian kernel", "whitened kernel"):
+        assert_allclose(again._parts[name], parts[name], atol=1e-12)
     assert np.abs(again.proba - before).max() < 0.2
 
 
@@ -106,6 +135,6 @@ def test_many_rows_are_looked_at_once(spoiled, monkeypatch):
     X, given, *_ = spoiled
     looked = members(X, given)
     before = looked.proba
-    monkeypatch.setattr(_probabilities, "TWICE_ROWS", 239)
+    monkeypatch.setattr(_class_members, "TWICE_ROWS", 239)
     assert not looked.look_again(np.zeros(240))
     assert_array_equal(looked.proba, before)

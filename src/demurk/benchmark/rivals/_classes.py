@@ -12,7 +12,8 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from demurk.audit._probabilities import out_of_sample_proba, scaled_features
+from demurk.audit._class_members import ClassMembers
+from demurk.audit._probabilities import scaled_features
 from demurk.utils._optional import import_optional
 
 __all__ = [
@@ -95,10 +96,9 @@ class CleanlabClasses(BaseEstimator):
         if self.proba == "forest":
             return _folded_proba(X, y, self.random_state)
         Y = np.eye(y.max() + 1)[y]
-        seen = np.ones(Y.shape, dtype=bool)
         params = {"n_estimators": None, "n_jobs": None}
         params["random_state"] = self.random_state
-        p = out_of_sample_proba(X, scaled_features(X), Y, seen, True, params)
+        p = ClassMembers(X, scaled_features(X), Y, params).proba
         p = np.maximum(p, 1e-4)
         return p / p.sum(axis=1, keepdims=True)
 
