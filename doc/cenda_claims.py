@@ -5,7 +5,7 @@
 
 from functools import partial
 
-from doc.claim_values import LEARNERS, cells, read_rows, used
+from doc.claim_values import LEARNERS, ahead, cells, mean, read_rows, used
 
 from demurk.benchmark import load_protocol, published_value
 from demurk.benchmark.statistics import win_tie_loss
@@ -43,7 +43,40 @@ def wins(setting):
     return sum(win_tie_loss(*pair) == "win" for pair in pairs)
 
 
+def slashdot_ahead(first, second, setting, end=""):
+    """With how many learners one reduction is ahead of the other on slashdot."""
+    return sum(
+        ahead(
+            *("cenda-slashdot", "accuracy"),
+            f"{name} + {first}{end}",
+            f"{name} + {second}{end}",
+            setting=setting,
+        )
+        for name in LEARNERS
+    )
+
+
+PLKNN = ("cenda-slashdot", "accuracy")
+WITH_TEST = {"setting": "r=1, all rows"}
+AS_CODED = ("CENDA", "DELIN")
 CLAIMS = {
+    "slashdot.delin.ahead": ("word", partial(slashdot_ahead, "DELIN", "CENDA", "r=1")),
+    "slashdot.coded.cenda": (
+        ".2f",
+        partial(mean, *PLKNN, "PL-kNN + CENDA, as coded", **WITH_TEST),
+    ),
+    "slashdot.coded.delin": (
+        ".2f",
+        partial(mean, *PLKNN, "PL-kNN + DELIN, as coded", **WITH_TEST),
+    ),
+    "slashdot.coded.ahead.1": (
+        "word",
+        partial(slashdot_ahead, *AS_CODED, "r=1, all rows", ", as coded"),
+    ),
+    "slashdot.coded.ahead.3": (
+        "word",
+        partial(slashdot_ahead, *AS_CODED, "r=3, all rows", ", as coded"),
+    ),
     "coded.cells": ("d", lambda: len(off())),
     "coded.near": ("d", lambda: sum(value <= 0.005 for value in off())),
     "coded.off": (".3f", lambda: max(off())),

@@ -62,6 +62,7 @@ from doc.claim_values import (
     variants,
 )
 from doc.class_claims import CLASSES
+from doc.protocol_claims import CLAIMS as PROTOCOLS
 from doc.review_claims import CLAIMS as REVIEW
 
 FEW = {
@@ -329,6 +330,10 @@ MAPS = {
         lambda: mean(*FIGURE4, "MurkyClassifier", "scene", "50 %"),
     ),
     "figure4.ssdrmc": (".2f", lambda: mean(*FIGURE4, "SSDR-MC", "scene", "50 %")),
+    "figure4.literal.scene": (
+        ".2f",
+        lambda: mean(*FIGURE4, "SSDR-MC, literal", "scene", "50 %"),
+    ),
     "figure4.level": (".2f", lambda: 100 * (1 - max(pooled("SSDR-MC")))),
     "figure4.level.paper": (
         "word",
@@ -385,4 +390,4 @@ DEVICE = {
 
 # Name to form and function; the form "word" writes a small number out.
 CLAIMS = FEW | AUDIT | CLASSES | ANNOTATORS | REVIEW | NMLSDR | CENDA | PML | MAPS
-CLAIMS |= CODED | DEVICE
+CLAIMS |= CODED | DEVICE | PROTOCOLS
