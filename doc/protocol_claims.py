@@ -20,7 +20,7 @@ def views(method, data_set):
 
 CLAIMS = {
     "tmc.ssdrmc": flights("SSDR-MC"),
-    "tmc.ranksvm": flights("RankSVM, C=1"),
+    "tmc.ranksvm": flights("RankSVM"),
     "tmc.ssdrmc.half": flights("SSDR-MC", "50 %"),
     "tmc.gfhf.half": flights("ML-GFHF", "50 %"),
     "tmc.no-feedback": flights("SSDR-MC, no feedback"),
