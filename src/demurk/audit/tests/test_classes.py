@@ -179,6 +179,8 @@ def test_swapped_rows_are_told_from_classes_that_overlap():
     assert found.noise == "ambiguous" and not found.estimated
     fresh = 1 - found.out_of_sample[rows, given]
     assert_allclose(found.wrong, fresh**2, atol=1e-12)
+    likelier = found.out_of_sample.max(axis=1) > found.out_of_sample[rows, given]
+    assert found.n_suspects == likelier.sum() > 200
     assert_allclose(found.distributions.sum(axis=1), 1)
     # Whether probabilities of others should be sharper is not known.
     assert audit_classes(P, given, "auto", False).noise == "none"

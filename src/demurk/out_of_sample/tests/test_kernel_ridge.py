@@ -10,17 +10,17 @@ from demurk.out_of_sample import LeaveOneOutKernelRidge
 ALL = np.ones
 
 
-def kernel(A, B, gamma):
-    return np.exp(-gamma * ((A[:, None, :] - B[None]) ** 2).sum(axis=2))
+def kernel(A, B, gamma, power=2):
+    return np.exp(-gamma * (np.abs(A[:, None, :] - B[None]) ** power).sum(axis=2))
 
 
-def refit(X, Y, ridge, gamma, queries):
+def refit(X, Y, ridge, gamma, queries, power=2):
     """min |Y - 1b' - K a|^2 + ridge a'Ka by its normal equations, b free."""
     n = len(X)
-    K = kernel(X, X, gamma)
+    K = kernel(X, X, gamma, power)
     system = np.block([[K + ridge * np.eye(n), np.ones((n, 1))], [np.ones((1, n)), 0]])
     solution = np.linalg.solve(system, np.vstack([Y, np.zeros((1, Y.shape[1]))]))
-    return kernel(queries, X, gamma) @ solution[:-1] + solution[-1]
+    return kernel(queries, X, gamma, power) @ solution[:-1] + solution[-1]
 
 
 @pytest.fixture
@@ -30,17 +30,19 @@ def data(rng):
     return X, Y, rng.normal(size=(8, 3))
 
 
+@pytest.mark.parametrize("name, power", [("gaussian", 2), ("laplacian", 1)])
 @pytest.mark.parametrize("width, ridge", [(1.0, 0.1), (0.25, 1.0), (4.0, 30.0)])
-def test_equals_refits_without_the_row(data, width, ridge):
+def test_equals_refits_without_the_row(data, width, ridge, name, power):
     X, Y, queries = data
-    model = LeaveOneOutKernelRidge(widths=(width,), ridges=(ridge,))
+    model = LeaveOneOutKernelRidge(kernel=name, widths=(width,), ridges=(ridge,))
     out_of_sample = model.fit_out_of_sample(X, Y, ALL(Y.shape, bool))
+    assert model.width_ == pytest.approx(width)
     penalty = model.ridge_[0]
     for i in range(len(X)):
         rest = np.arange(len(X)) != i
-        expected = refit(X[rest], Y[rest], penalty, model.gamma_, X[i : i + 1])
+        expected = refit(X[rest], Y[rest], penalty, model.gamma_, X[i : i + 1], power)
         assert_allclose(out_of_sample[i : i + 1], expected, atol=1e-9)
-    expected = refit(X, Y, penalty, model.gamma_, queries)
+    expected = refit(X, Y, penalty, model.gamma_, queries, power)
     assert_allclose(model.predict(queries), expected, atol=1e-9)
 
 
@@ -161,3 +163,18 @@ def test_many_rows_take_landmarks(rng, monkeypatch):
     model = LeaveOneOutKernelRidge(widths=(1.0,), random_state=0)
     with pytest.raises(InterruptedError, match=r"\(3001, 2000\)"):
         model.fit_out_of_sample(X, Y, np.ones(Y.shape, dtype=bool))
+
+
+@pytest.mark.parametrize("form", [np.asarray, csr_array])
+def test_landmarks_of_a_laplacian_kernel(data, form):
+    # As many landmarks as rows are no approximation.
+    X, Y, queries = data
+    exact, near = (
+        LeaveOneOutKernelRidge(
+            kernel="laplacian", widths=(1.0,), max_exact=most, n_landmarks=30
+        )
+        for most in (30, 29)
+    )
+    expected = exact.fit_out_of_sample(X, Y, ALL(Y.shape, bool))
+    assert_allclose(near.fit_out_of_sample(form(X), Y, ALL(Y.shape, bool)), expected)
+    assert_allclose(near.predict(form(queries)), exact.predict(queries))
