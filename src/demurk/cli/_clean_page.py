@@ -32,7 +32,11 @@ SHOWN_LABELS = 30
 SHOWN_CARDS = 500
 CARD_TEXT = 2000
 RATES = ("extra", "missing")
-EVIDENCE = {"extra": "extra labels", "none": "no noise"}
+EVIDENCE = {
+    "extra": "extra labels",
+    "none": "no noise",
+    "matrix": "certain others",
+}
 
 
 def audit_facts(read, found, maps, noise, flip, seed):
@@ -254,9 +258,10 @@ def _report(source, found, facts):
     if len(facts["evidence"]) > 1:
         ranked = sorted(facts["evidence"].items(), key=lambda item: -item[1])
         words = (f"{EVIDENCE.get(key, key)} {round(v, 1) + 0:.1f}" for key, v in ranked)
-        notes.append(
-            f"Evidence (clear if 5 above all others but mixed): {', '.join(words)}."
-        )
+        clear = "clear if 5 above all others but mixed"
+        if facts["one_class"]:
+            clear = "log-likelihood, each row explained by the others"
+        notes.append(f"Evidence ({clear}): {', '.join(words)}.")
     parts = [
         f"<style>{STYLE}</style>",
         "<h2>What the audit found</h2>",
