@@ -181,6 +181,16 @@ def test_rows_of_one_class(rng):
     assert_allclose(audit.label_distributions_.sum(axis=1), 1)
 
 
+def test_errors_that_were_found_do_not_make_features_tell_nothing(rng):
+    # Sharp predictions, of which the rows that were given wrongly are known now.
+    true = rng.randint(2, size=300)
+    P = np.where(np.eye(2)[true] > 0, 0.97, 0.03)
+    given = np.where(np.arange(300) % 6 == 0, 1 - true, true)
+    known = np.where(np.arange(300) % 6 == 0, true, -1)
+    choice = choose_class_noise(P, given, known=known)
+    assert choice.telling and choice.fit.form != "none"
+
+
 def test_classes_that_are_known_but_were_never_given_can_be_fitted(rng):
     P = rng.dirichlet([1, 1, 1], size=80)
     true = np.array([rng.choice(3, p=p) for p in P])
