@@ -70,9 +70,8 @@ def choose_class_noise(P, given, noise="auto", rate=None, known=None):
     Notes
     -----
     Time O(n q^2) a step and some 20 steps a fit, of which there are five; memory
-    O(n q). Fits to folds instead of expected counts without a row took five times as
-    long, and with few rows of many classes they knew too little of the matrix: of nine
-    sets, two were said to have one rate where each class had its own.
+    O(n q). Fits to five folds instead of expected counts without a row are five times
+    as many, and with few rows of many classes they know too little of the matrix.
     """
     fitted = partial(fit_class_noise, P, given, known=known)
     plain = fitted("none")
