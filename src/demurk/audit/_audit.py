@@ -69,7 +69,7 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
         the shared ones; "auto" takes what explains the labels better. Not used with
         one class per sample.
     n_estimators : int, default=None
-        Trees of each forest; None for 60 with several labels, 100 with one class per
+        Trees of each forest; None for 60 with several labels, 100 to 200 with one class per
         sample, and the default of Consensus with what several people said.
     n_jobs : int, default=None
         Threads; None means 1, -1 all processors.
@@ -340,7 +340,7 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
             with stage("second look"):
                 if found.estimated and members.look_again(found.wrong):
                     again = audit_classes(
-                        members.proba, given, self.noise, own, *known, found.noise
+                        members.proba, given, self.noise, own, *known, found.share
                     )
                     found = replace(again, evidence=found.evidence)
         self._evidence, self._found = evidence, found

@@ -12,13 +12,14 @@ from sklearn.tree import DecisionTreeRegressor, ExtraTreeRegressor
 from sklearn.utils import check_random_state
 
 from demurk.audit._probabilities import forest, kernel_ridge, mirrored
-from demurk.out_of_sample import FeatureViews
+from demurk.out_of_sample import FeatureViews, stack_weights
 
 __all__ = ["CLASS_MEMBERS", "ClassMembers"]
 
 CLASS_MEMBERS = ("forest", "extra trees", "laplacian kernel", "whitened kernel")
-# Trees of each forest, and of these the share that grows for a second look.
-N_TREES, TREES_AGAIN = 100, 0.6
+# Trees of each forest, more in small tables, where a row is out of the bag of few trees
+# that differ much; and of these the share that grows for a second look.
+N_TREES, MANY_TREES, TREES_BY_ROWS, TREES_AGAIN = 100, 200, 150_000, 0.6
 # Features per split of the extra trees.
 EXTRA_FEATURES, MAX_FEATURES = 0.3, 500
 # Kernel widths.
@@ -57,7 +58,9 @@ class ClassMembers:
     Attributes
     ----------
     proba : ndarray of shape (n_samples, n_classes)
-        Mean of the members; rows need not sum to one.
+        Mean of the members; rows need not sum to one. After a second look they are
+        weighed by what they tell of the given classes beyond their frequencies; at the
+        first, how sharp they are must not depend on that.
     """
 
     def __init__(self, X, features, Y, params, stage=nullcontext, weights=None):
@@ -66,15 +69,17 @@ class ClassMembers:
         self._Y, self._weights = Y, weights
         self._parts, self._widths = {}, {}
         self._half = self._rng.permutation(len(Y)) % 2 == 0
+        self._shares = np.full(len(CLASS_MEMBERS), 1 / len(CLASS_MEMBERS))
         self._n_jobs = params["n_jobs"]
-        self._n_trees = params["n_estimators"] or N_TREES
+        self._n_trees = params["n_estimators"] or _enough_trees(len(Y))
         for name in CLASS_MEMBERS:
             with stage(name):
                 self._parts[name] = self._judged(name, self._n_trees, weights)
 
     @property
     def proba(self):
-        return sum(self._parts.values()) / len(self._parts)
+        parts = self._parts.values()
+        return sum(share * part for share, part in zip(self._shares, parts))
 
     def look_again(self, wrong):
         """Ask each member once more, each row counting as its class seems right.
@@ -101,6 +106,9 @@ class ClassMembers:
         n_trees = math.ceil(TREES_AGAIN * self._n_trees)
         for name, part in self._parts.items():
             self._parts[name] = (part + self._judged(name, n_trees, weights)) / 2
+        seen = np.ones(self._Y.shape, dtype=bool)
+        parts = list(self._parts.values())
+        self._shares = stack_weights(parts, self._Y, seen, self._weights)
         return True
 
     def _judged(self, name, n_trees, weights):
@@ -126,6 +134,10 @@ class ClassMembers:
         scores = mirrored(member, features, *rows)
         self._widths[kernel] = (member.width_,)
         return scores
+
+
+def _enough_trees(n_rows):
+    return min(max(TREES_BY_ROWS // n_rows, N_TREES), MANY_TREES)
 
 
 def _with_components(X, rng):

@@ -53,6 +53,8 @@ class ClassFindings:
         See :class:`~demurk.out_of_sample._class_noise.ClassNoiseChoice`.
     telling : bool
         Whether the features tell anything about the classes.
+    share : float or None
+        How much of the noise is that of a free matrix, if that was weighed.
     """
 
     noise: str
@@ -65,6 +67,7 @@ class ClassFindings:
     rates: dict
     evidence: dict
     telling: bool = True
+    share: float | None = None
 
     @property
     def n_suspects(self):
@@ -79,7 +82,7 @@ class ClassFindings:
         return self.noise in SAID
 
 
-def audit_classes(P, given, noise, own_members, before=None, known=None, form=None):
+def audit_classes(P, given, noise, own_members, before=None, known=None, share=None):
     """Judge the given classes.
 
     Parameters
@@ -97,8 +100,8 @@ def audit_classes(P, given, noise, own_members, before=None, known=None, form=No
         What had been given before somebody looked, if not `given`; -1 if not known.
     known : ndarray of int of shape (n_samples,), default=None
         True classes, -1 where they are not known.
-    form : str, default=None
-        The form of the noise, if it was chosen before.
+    share : float, default=None
+        How much of the noise is that of a free matrix, if that was weighed before.
 
     Returns
     -------
@@ -111,7 +114,7 @@ def audit_classes(P, given, noise, own_members, before=None, known=None, form=No
             f"is an extra and a missing label at once: choose {', '.join(NOISES)}."
         )
     before = given if before is None else before
-    choice = choose_class_noise(P, before, form or noise, known=known)
+    choice = choose_class_noise(P, before, noise, known=known, share=share)
     fit, rows = choice.fit, np.arange(len(P))
     p = fit.true_proba(P)
     distributions = fit.posterior(P, before, known)
@@ -146,6 +149,7 @@ def audit_classes(P, given, noise, own_members, before=None, known=None, form=No
         _rates(fit.matrix, p),
         choice.evidence,
         choice.telling,
+        choice.share,
     )
 
 

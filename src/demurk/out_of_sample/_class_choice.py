@@ -7,14 +7,24 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
+from scipy.special import expit
 
-from demurk.out_of_sample._class_noise import FORMS, ClassNoise, fit_class_noise
+from demurk.out_of_sample._class_noise import (
+    FORMS,
+    ClassNoise,
+    fit_class_noise,
+    mean_noise,
+)
 
 __all__ = ["ClassNoiseChoice", "choose_class_noise"]
 
 # What a matrix must win by over less; and noise over none, for each row above 300: the
 # tails of p are not perfect, which many rows can tell.
 MARGIN, MARGIN_PER_ROW, FREE_ROWS = 2.0, 0.01, 300
+# Between one rate and a matrix the evidence of few rows leaves doubt: both count, by a
+# logistic function of it with this middle and slope. Less than the last number, or more
+# than all but it, is none or all.
+EVEN, STEEPNESS, LEAST_SHARE = 2.5, 0.7, 1e-3
 # Less than this is nearly clean, and what it flags is mostly right.
 SMALLEST_RATE = 0.02
 # Probabilities that are less than so many standard errors above the frequencies of the
@@ -35,6 +45,9 @@ class ClassNoiseChoice:
         The chosen fit, and the one without noise.
     evidence : dict of str to float
         Leave-one-out log-likelihood under each form, above that of "none".
+    share : float or None
+        How much of the noise is that of a free matrix, the rest having one rate; None
+        if that was not weighed.
     telling : bool
         Whether the probabilities say more of the given classes than their frequencies.
         If not, no noise is found.
@@ -43,11 +56,12 @@ class ClassNoiseChoice:
     fit: ClassNoise
     plain: ClassNoise
     evidence: dict
+    share: float | None = None
     telling: bool = True
 
 
-def choose_class_noise(P, given, noise="auto", rate=None, known=None):
-    """Fit the forms of noise, and choose one by leaving rows out.
+def choose_class_noise(P, given, noise="auto", rate=None, known=None, share=None):
+    """Fit the forms of noise, and weigh them by leaving rows out.
 
     Parameters
     ----------
@@ -61,6 +75,8 @@ def choose_class_noise(P, given, noise="auto", rate=None, known=None):
         The rate, if it is known; the form is then "symmetric".
     known : ndarray of int of shape (n_samples,), default=None
         True classes, -1 where they are not known.
+    share : float, default=None
+        How much of the noise is that of a free matrix, if that was weighed before.
 
     Returns
     -------
@@ -69,6 +85,8 @@ def choose_class_noise(P, given, noise="auto", rate=None, known=None):
 
     Notes
     -----
+    Between one rate and a matrix nothing is chosen: both count by their evidence.
+
     Time O(n q^2) a step and some 20 steps a fit, of which there are five; memory
     O(n q). Fits to five folds instead of expected counts without a row are five times
     as many, and with few rows of many classes they know too little of the matrix.
@@ -84,6 +102,8 @@ def choose_class_noise(P, given, noise="auto", rate=None, known=None):
     right = given if known is None else np.where(known < 0, given, known)
     if not _tell(plain.true_proba(P), right):
         return ClassNoiseChoice(plain, plain, {"none": 0.0}, telling=False)
+    if share is not None:
+        return ClassNoiseChoice(_weighed(fitted, share), plain, {"none": 0.0}, share)
     if noise != "auto":
         fit = plain if noise == "none" else fitted(noise)
         return ClassNoiseChoice(fit, plain, {"none": 0.0})
@@ -93,10 +113,21 @@ def choose_class_noise(P, given, noise="auto", rate=None, known=None):
         for form, fit in fits.items()
     }
     evidence = {form: value - evidence["none"] for form, value in evidence.items()}
-    fit = fits[_chosen(evidence, len(P))]
+    above = evidence["matrix"] - evidence["symmetric"] - EVEN
+    share = float(expit(STEEPNESS * above))
+    fit = _weighed(fits.get, share) if _noisy(evidence, len(P)) else plain
     if not _believable(fit, P, given, known, told):
         fit = plain
-    return ClassNoiseChoice(fit, plain, evidence)
+    return ClassNoiseChoice(fit, plain, evidence, share)
+
+
+def _weighed(fitted, share):
+    """One rate, a matrix, or what lies between them."""
+    if share < LEAST_SHARE:
+        return fitted("symmetric")
+    if share > 1 - LEAST_SHARE:
+        return fitted("matrix")
+    return mean_noise(fitted("symmetric"), fitted("matrix"), share)
 
 
 def _tell(p, given):
@@ -114,8 +145,7 @@ def _believable(fit, P, given, known, told):
     return bool(fit.rate(P) >= SMALLEST_RATE and pointed)
 
 
-def _chosen(evidence, n_rows):
+def _noisy(evidence, n_rows):
+    """Whether one rate, or a matrix, explains the given classes better than none."""
     bar = MARGIN_PER_ROW * max(n_rows - FREE_ROWS, 0)
-    best = "symmetric" if evidence["symmetric"] > bar else "none"
-    margin = MARGIN + (bar if best == "none" else 0.0)
-    return "matrix" if evidence["matrix"] > evidence[best] + margin else best
+    return evidence["symmetric"] > bar or evidence["matrix"] > bar + MARGIN

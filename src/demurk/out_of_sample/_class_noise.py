@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["FORMS", "ClassNoise", "fit_class_noise"]
+__all__ = ["FORMS", "ClassNoise", "fit_class_noise", "mean_noise"]
 
 FORMS = ("none", "symmetric", "matrix")
 FLOOR = 1e-4
@@ -129,6 +129,36 @@ def fit_class_noise(P, given, form, *, rate=None, known=None, max_iter=100, tol=
         fit = ClassNoise(form, slope, offset, matrix, mixing, float(value))
         mixing = matrix
     return fit
+
+
+def mean_noise(symmetric, matrix, share):
+    """What lies between two fits.
+
+    Parameters
+    ----------
+    symmetric, matrix : ClassNoise
+        The fits.
+    share : float
+        How much the second counts, between 0 and 1.
+
+    Returns
+    -------
+    ClassNoise
+        The mean of matrices and offsets, the geometric one of slopes; the form is that
+        of the fit that counts more.
+    """
+
+    def mean(name):
+        return (1 - share) * getattr(symmetric, name) + share * getattr(matrix, name)
+
+    return ClassNoise(
+        (matrix if share >= 0.5 else symmetric).form,
+        symmetric.slope ** (1 - share) * matrix.slope**share,
+        mean("offset"),
+        mean("matrix"),
+        mean("mixing"),
+        mean("objective"),
+    )
 
 
 def _climb(problem, max_iter, tol):
