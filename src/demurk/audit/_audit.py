@@ -69,8 +69,9 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
         the shared ones; "auto" takes what explains the labels better. Not used with
         one class per sample.
     n_estimators : int, default=None
-        Trees of each forest; None for 60 with several labels, 100 to 200 with one class per
-        sample, and the default of Consensus with what several people said.
+        Trees of each forest; None for 60 with several labels, 100 (up to 200 in small
+        tables) with one class per sample, and the default of Consensus with what
+        several people said.
     n_jobs : int, default=None
         Threads; None means 1, -1 all processors.
     random_state : int, RandomState instance or None, default=None

@@ -131,6 +131,22 @@ def test_a_second_look_does_not_read_the_own_class(rng):
     assert abs(before - 0.5) < 0.1 and abs(told - 0.5) < 0.15
 
 
+def test_members_are_weighed_at_the_second_look_only(spoiled, monkeypatch):
+    X, given, _, wrong = spoiled
+    told = np.array([0.4, 0.3, 0.2, 0.1])
+    monkeypatch.setattr(_class_members, "stack_weights", lambda *_: told)
+    looked = members(X, given)
+    assert_allclose(looked.proba, np.mean(list(looked._parts.values()), axis=0))
+    looked.look_again(0.9 * wrong)
+    parts = np.stack(list(looked._parts.values()))
+    assert_allclose(looked.proba, np.tensordot(told, parts, axes=1))
+
+
+@pytest.mark.parametrize(("n_rows", "n_trees"), [(60, 200), (1000, 150), (9000, 100)])
+def test_small_tables_get_more_trees(n_rows, n_trees):
+    assert _class_members._enough_trees(n_rows) == n_trees
+
+
 def test_many_rows_are_looked_at_once(spoiled, monkeypatch):
     X, given, *_ = spoiled
     looked = members(X, given)

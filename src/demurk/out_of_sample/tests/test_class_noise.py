@@ -10,8 +10,11 @@ from scipy.optimize import approx_fprime
 
 from demurk.out_of_sample import choose_class_noise
 from demurk.out_of_sample._class_choice import (
+    EVEN,
     LEAST_GAIN,
     LEAST_POINTED,
+    LEAST_SHARE,
+    STEEPNESS,
     _believable,
     _tell,
 )
@@ -171,6 +174,38 @@ def test_own_rates_are_told_from_one_rate_with_few_rows_of_many_classes():
         assert choose_class_noise(P, np.where(moved, other, true)).fit.form == "matrix"
         alike = np.where(moved, (true + rng.randint(1, 15, 300)) % 15, true)
         assert choose_class_noise(P, alike).fit.form == "symmetric"
+
+
+def test_one_rate_and_a_matrix_both_count_by_their_evidence():
+    """A weight that rises with the evidence, and means of what the fits hold."""
+    shares = []
+    for seed in range(8):
+        P, _, given = drawn(120, 4, ("next", 0.1), seed, sharpness=6.0)
+        choice = choose_class_noise(P, given)
+        above = choice.evidence["matrix"] - choice.evidence["symmetric"]
+        share = 1 / (1 + np.exp(-STEEPNESS * (above - EVEN)))
+        assert choice.share == pytest.approx(share)
+        shares.append(share)
+        if not LEAST_SHARE <= share <= 1 - LEAST_SHARE:
+            share = round(share)
+        again = choose_class_noise(P, given, share=share).fit
+        if choice.fit.form != "none":
+            assert_allclose(choice.fit.matrix, again.matrix)
+        one, free = (fit_class_noise(P, given, f) for f in ("symmetric", "matrix"))
+        assert_allclose(again.matrix, (1 - share) * one.matrix + share * free.matrix)
+        logs = (1 - share) * np.log(one.slope) + share * np.log(free.slope)
+        assert_allclose(np.log(again.slope), logs)
+        assert again.form == ("matrix" if share >= 0.5 else "symmetric")
+    assert 0.02 < min(shares) < 0.4 and max(shares) > 0.9
+
+
+@pytest.mark.parametrize("share", [0.0, 1.0])
+def test_next_to_no_share_is_none(share):
+    P, _, given = drawn(120, 4, ("next", 0.1), 0, sharpness=6.0)
+    fit = choose_class_noise(P, given, share=share).fit
+    only = fit_class_noise(P, given, "matrix" if share else "symmetric")
+    assert_allclose(fit.matrix, only.matrix)
+    assert fit.form == only.form
 
 
 @pytest.mark.parametrize(
