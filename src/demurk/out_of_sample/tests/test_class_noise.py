@@ -196,7 +196,8 @@ def test_one_rate_and_a_matrix_both_count_by_their_evidence():
         logs = (1 - share) * np.log(one.slope) + share * np.log(free.slope)
         assert_allclose(np.log(again.slope), logs)
         assert again.form == ("matrix" if share >= 0.5 else "symmetric")
-    assert 0.02 < min(shares) < 0.4 and max(shares) > 0.9
+    # So few rows leave every shade of doubt.
+    assert min(shares) < 0.1 < np.median(shares) and max(shares) > 0.9
 
 
 @pytest.mark.parametrize("share", [0.0, 1.0])
