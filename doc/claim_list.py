@@ -278,6 +278,10 @@ PML = {
     ),
     "pml.off.medical": (".3f", lambda: lcom_off("medical")),
     "pml.off.bibtex": (".2f", lambda: lcom_off("bibtex")),
+    "large.off.bibtex": (
+        ".2f",
+        lambda: lcom_off("bibtex", names=["pml-lcom-large"]),
+    ),
     "pml.cal500.lrs": (".3f", lambda: tables("PML-LRS", "CAL500")),
     "pml.cal500.fp": (".3f", lambda: tables("PML-fp", "CAL500")),
     "pml.cal500.reml": (".3f", lambda: tables("REML", "CAL500")),
@@ -311,17 +315,23 @@ PML = {
     ),
     "noise.audit.mir": (".2f", lambda: noise_auc("LabelAudit", "mirflickr")),
 }
-for _name, _data in {"cc": "YeastCC", "mf": "YeastMF"}.items():
+for _name, _data, _other, _format in (
+    ("cc", "YeastCC", "drama", ".2f"),
+    ("mf", "YeastMF", "drama", ".2f"),
+    ("mir", "mirflickr", "drama", ".2f"),
+    ("bibtex", "bibtex", "lrs", ".3f"),
+    ("corel", "Corel5k", "lrs", ".3f"),
+):
     for _short, _method in {
         "forest": "Random forest",
         "fp": "PML-fp",
-        "drama": "DRAMA",
+        _other: {"drama": "DRAMA", "lrs": "PML-LRS"}[_other],
         "cplst": "CPLST",
         "lcom": "PML-LCom",
         "printed": "PML-LCom, as printed",
     }.items():
         PML[f"large.{_name}.{_short}"] = (
-            ".2f",
+            _format,
             lambda m=_method, d=_data: large(m, d),
         )
 MAPS = {

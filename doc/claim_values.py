@@ -307,10 +307,9 @@ def gains_on(data_set):
     )
 
 
-def lcom_off(*data_sets):
+def lcom_off(*data_sets, names=("pml-lcom-tables", "pml-lcom-own")):
     """How far PML-LCom is from its printed ranking loss, at most."""
     where = {"method": "PML-LCom", "data_set": data_sets}
-    names = ("pml-lcom-tables", "pml-lcom-own")
     return max(max(off_paper(n, "ranking loss", **where), default=0) for n in names)
 
 
@@ -337,7 +336,9 @@ def tables(method, data_set):
 
 
 def large(method, data_set):
-    """Ranking loss over ten splits with settings chosen once."""
+    """Ranking loss over ten splits with settings chosen once, and the smallest noise."""
+    if data_set in ("bibtex", "Corel5k"):
+        return mean("pml-lcom-large", "ranking loss", method, data_set, "a=0.5")
     return mean("pml-lcom-large-own", "ranking loss", method, data_set)
 
 
