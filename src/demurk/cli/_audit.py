@@ -18,6 +18,7 @@ import pandas as pd
 
 from demurk.audit import LabelAudit
 from demurk.audit._annotated import people_reasons
+from demurk.audit._classes import NOISES as CLASS_NOISES
 from demurk.audit._classes import class_suspects
 from demurk.audit._suspects import LISTS, suspect_frame, top_entries
 from demurk.audit._words import UnknownRateWarning
@@ -102,6 +103,7 @@ def find_suspects(table, *, noise="auto", review=None, flip=0.8, seed=0):
         audit = _candidates(table)
     else:
         _refuse_ones(table)
+        _refuse_noise(table, noise)
         n_trees, sentence = choose_trees(int(labels.labeled.sum()))
         if sentence:
             note(sentence)
@@ -208,6 +210,16 @@ def _class_entries(given, known, found):
     scores[rows] = np.where(given[rows], found.scores[own, None], -np.inf)
     scores[rows, suggested] = found.scores[own]
     return wrong, scores
+
+
+def _refuse_noise(table, noise):
+    """Before the members are fitted, which takes longest."""
+    if table.labels.single and noise not in CLASS_NOISES:
+        raise ValueError(
+            f"--noise is {noise}, but the table has one class per row, where a wrong "
+            "class is an extra and a missing label at once: give one of "
+            f"{', '.join(CLASS_NOISES)}."
+        )
 
 
 def _refuse_ones(table):

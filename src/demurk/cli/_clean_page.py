@@ -86,7 +86,7 @@ def size_line(facts):
     if facts["one_class"]:
         text = f"{facts['entries']:,} rows audited ({facts['n_labels']:,} classes)"
         if facts["not_observed"]:
-            text += f"; {facts['not_observed']:,} rows have no class and stay so"
+            text += f"; rows without a class, which stay so: {facts['not_observed']:,}"
         return f"{text}."
     text = (
         f"{facts['entries']:,} entries audited, each one label of one sample (labels: "

@@ -277,6 +277,17 @@ def test_parquet_keeps_types(tmp_path):
     assert "heard: date (4 features)" in summary["columns"]
 
 
+def test_noise_of_several_labels_is_refused_before_anything_is_fitted(
+    tmp_path, monkeypatch
+):
+    path = tmp_path / "pets.csv"
+    path.write_text("size,species\n" + "1,cat\n2,dog\n" * 20)
+    monkeypatch.setattr(auditing.LabelAudit, "fit", None)
+    with pytest.raises(ValueError, match="--noise is extra, but .* one class per row"):
+        clean_file(str(path), tmp_path / "out", class_="species", noise="extra")
+    assert not (tmp_path / "out").exists()
+
+
 def test_one_class_per_sample(tmp_path):
     rng = np.random.RandomState(0)
     X = rng.normal(size=(400, 4))
