@@ -336,7 +336,7 @@ def tables(method, data_set):
 
 
 def large(method, data_set):
-    """Ranking loss over ten splits with settings chosen once, and the smallest noise."""
+    """Ranking loss with the least noise, ten splits, settings chosen once."""
     if data_set in ("bibtex", "Corel5k"):
         return mean("pml-lcom-large", "ranking loss", method, data_set, "a=0.5")
     return mean("pml-lcom-large-own", "ranking loss", method, data_set)

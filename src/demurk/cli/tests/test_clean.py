@@ -283,7 +283,7 @@ def test_noise_of_several_labels_is_refused_before_anything_is_fitted(
     path = tmp_path / "pets.csv"
     path.write_text("size,species\n" + "1,cat\n2,dog\n" * 20)
     monkeypatch.setattr(auditing.LabelAudit, "fit", None)
-    with pytest.raises(ValueError, match="--noise is extra, but .* one class per row"):
+    with pytest.raises(ValueError, match=r"--noise is extra, but .* one class per row"):
         clean_file(str(path), tmp_path / "out", class_="species", noise="extra")
     assert not (tmp_path / "out").exists()
 
