@@ -342,6 +342,16 @@ def large(method, data_set):
     return mean("pml-lcom-large-own", "ranking loss", method, data_set)
 
 
+def best_from(method, measure, data_set, sign=1):
+    """From which share of labels on a method is best in figure 4, in percent."""
+    others = ("SSDR-MC", "SSDR-MC, paper", "ML-GFHF", "RankSVM", "PCA + RankSVM")
+    where = {"method": [*others, method], "data_set": data_set}
+    found = sign * cells(FIGURE4[0], measure, **where).unstack("method")
+    found.index = [int(place[-1].split()[0]) for place in found.index]
+    behind = found[found.idxmax(axis=1) != method].index
+    return min(share for share in found.index if share > max(behind, default=0))
+
+
 def pooled(method):
     """One-sided p-values of a paired t-test over all trials, against each rival."""
     rows, out = read_rows("ssdrmc-figure4"), []
