@@ -335,6 +335,20 @@ for _name, _data, _other, _format in (
             _format,
             lambda m=_method, d=_data: large(m, d),
         )
+for _short, _method in {
+    "reml": "REML",
+    "cplst": "CPLST",
+    "lcom": "PML-LCom",
+    "printed": "PML-LCom, as printed",
+}.items():
+    PML[f"large.delicious.{_short}"] = (
+        ".3f",
+        lambda m=_method: large(m, "delicious"),
+    )
+PML["large.off.delicious"] = (
+    ".3f",
+    lambda: lcom_off("delicious", names=["pml-lcom-large"]),
+)
 MAPS = {
     "figure4.murky": (
         ".2f",

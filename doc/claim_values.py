@@ -337,7 +337,7 @@ def tables(method, data_set):
 
 def large(method, data_set):
     """Ranking loss with the least noise, ten splits, settings chosen once."""
-    if data_set in ("bibtex", "Corel5k"):
+    if data_set in ("bibtex", "Corel5k", "delicious"):
         return mean("pml-lcom-large", "ranking loss", method, data_set, "a=0.5")
     return mean("pml-lcom-large-own", "ranking loss", method, data_set)
 
