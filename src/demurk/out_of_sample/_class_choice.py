@@ -22,9 +22,9 @@ __all__ = ["ClassNoiseChoice", "choose_class_noise"]
 # tails of p are not perfect, which many rows can tell.
 MARGIN, MARGIN_PER_ROW, FREE_ROWS = 2.0, 0.01, 300
 # Between one rate and a matrix the evidence of few rows leaves doubt: both count, by a
-# logistic function of it with this middle and slope, which were chosen on glass, vehicle
-# and libras with seeds that no protocol uses. Less than the last number, or more than
-# all but it, is none or all.
+# logistic function of it with this middle and slope, which were chosen on glass,
+# vehicle and libras with seeds that no protocol uses. Less than the last number, or
+# more than all but it, is none or all.
 EVEN, STEEPNESS, LEAST_SHARE = 2.5, 0.7, 1e-3
 # Less than this is nearly clean, and what it flags is mostly right.
 SMALLEST_RATE = 0.02
