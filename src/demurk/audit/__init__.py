@@ -4,5 +4,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 from demurk.audit._audit import LabelAudit
+from demurk.audit._soft_labels import soft_labels
 
-__all__ = ["LabelAudit"]
+__all__ = ["LabelAudit", "soft_labels"]

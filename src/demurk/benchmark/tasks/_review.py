@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.ensemble import RandomForestRegressor
 
+from demurk.audit import LabelAudit, soft_labels
 from demurk.benchmark.tasks._common import (
     file_checksum,
     make_estimator,
@@ -20,6 +21,7 @@ from demurk.benchmark.tasks._common import (
 )
 from demurk.benchmark.tasks._few_labels import _spoiled
 from demurk.benchmark.tasks._spoiled import dense_data
+from demurk.labels import check_labels
 from demurk.metrics import average_precision
 from demurk.multilabel import MurkyClassifier
 from demurk.out_of_sample import out_of_bag_scores
@@ -101,7 +103,8 @@ def review(
     person : float, default=0.0
         How often the person decides wrongly.
     classify : bool, default=True
-        Whether to train classifiers on the labels as they are after the decisions.
+        Whether to train classifiers, as `demurk predict` does: before a decision on
+        the given labels, afterwards on :func:`~demurk.audit.soft_labels`.
     members : str, default="full"
         Members of the classifier.
     n_turns : int, default=10
@@ -149,7 +152,7 @@ def review(
     stops = {name: round(share * n_wrong) for name, share in STOPS.items()}
     report, model, seconds = {}, None, 0.0
     if classify:
-        report = _named(_worth(key, members, given), "0")
+        report = _named(_worth(key, members, run), "0")
     for n_done in range(n_wrong):
         if model is None or (method.get("reranked") and n_done in turns):
             start = time.process_time()
@@ -161,7 +164,7 @@ def review(
             if n_done + 1 == stop:
                 report |= run.standing(name)
                 if classify:
-                    report |= _named(_worth(key, members, run.values), name)
+                    report |= _named(_worth(key, members, run), name)
     return report | {"seconds": seconds}
 
 
@@ -232,23 +235,30 @@ def _rank(method, X, run, seed):
         return model.fit(X, run.values, **known)
 
 
-def _worth(key, members, values):
-    """Average precision of a classifier on these labels, and the gap it closes."""
-    found = _learned(key, members, values.astype(np.int8).tobytes())
+def _worth(key, members, run):
+    """Average precision of a classifier after the decisions, and the gap it closes."""
+    found = _learned(key, members, run.values.tobytes(), run.trusted.tobytes())
     low, high = _ends(*key)
     return {"AP": found, "gap": (found - low) / (high - low)}
 
 
 @lru_cache(maxsize=8)
-def _learned(key, members, values):
-    """Average precision of a classifier; several orders lead to the same labels."""
+def _learned(key, members, values, trusted):
+    """Average precision of a classifier; several orders lead to the same decisions."""
     data, _ = _spoiled(*key)
-    now = data.given.copy()
-    has = (now >= 0).any(axis=1)
-    now[has] = np.frombuffer(values, dtype=np.int8).reshape(-1, now.shape[1])
+    labels = check_labels(data.given, kind="noisy")
+    given = data.given[labels.labeled]
+    now = np.frombuffer(values, given.dtype).reshape(given.shape)
+    trusted = np.frombuffer(trusted, bool).reshape(given.shape)
+    if trusted.any():
+        audit = LabelAudit(random_state=key[1])
+        with quiet():
+            X = data.X_train[labels.labeled]
+            audit.fit(X, now, trusted=trusted, given=given)
+        labels.values[labels.labeled] = soft_labels(audit).values
     model = MurkyClassifier(members, random_state=key[1])
     with quiet():
-        model.fit(data.X_train, now)
+        model.fit(data.X_train, labels)
     return _precision(data, model.decision_function(data.X_test))
 
 
