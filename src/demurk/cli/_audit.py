@@ -27,7 +27,7 @@ from demurk.cli._input import label_cells, labels_for, labels_of, samples_of
 from demurk.cli._output import choose_trees
 from demurk.partial_label import IPAL
 
-__all__ = ["Findings", "count_labels", "find_suspects"]
+__all__ = ["Findings", "count_labels", "find_suspects", "fit_audit"]
 
 # Length of each list where the number of wrong entries is not known.
 UNKNOWN_REVIEW = 25
@@ -104,14 +104,7 @@ def find_suspects(table, *, noise="auto", review=None, flip=0.8, seed=0):
     else:
         _refuse_ones(table)
         _refuse_noise(table, noise)
-        n_trees, sentence = choose_trees(int(labels.labeled.sum()))
-        if sentence:
-            note(sentence)
-        audit = LabelAudit(noise, n_estimators=n_trees, n_jobs=-1, random_state=seed)
-        with shown_progress(audit), warnings.catch_warnings():
-            # It is said in the report.
-            warnings.simplefilter("ignore", UnknownRateWarning)
-            audit.fit(table.features, labels_of(table, audit), **_checked(table, audit))
+        audit = fit_audit(table, noise, seed)
         if audit._people is not None:
             # It judges what most people say.
             labels = audit._given
@@ -140,6 +133,35 @@ def count_labels(entries, one_class):
     return int((entries.any(axis=1) if one_class else entries).sum())
 
 
+def fit_audit(table, noise="auto", seed=0, n_jobs=None):
+    """Audit the labels of a table as they are after its review.
+
+    Parameters
+    ----------
+    table : Table
+        What was read.
+    noise, seed
+        As in `find_suspects`.
+    n_jobs : int, default=None
+        Threads; None for all cores.
+
+    Returns
+    -------
+    audit : LabelAudit
+        Fitted.
+    """
+    n_trees, sentence = choose_trees(int(table.labels.labeled.sum()))
+    if sentence:
+        note(sentence)
+    n_jobs = -1 if n_jobs is None else n_jobs
+    audit = LabelAudit(noise, n_estimators=n_trees, n_jobs=n_jobs, random_state=seed)
+    with shown_progress(audit), warnings.catch_warnings():
+        # It is said in the report.
+        warnings.simplefilter("ignore", UnknownRateWarning)
+        audit.fit(table.features, labels_of(table, audit), **_checked(table, audit))
+    return audit
+
+
 def _checked(table, audit):
     """What a review has settled, as the audit takes it."""
     if table.checked is None or not table.checked[0].any():
@@ -166,7 +188,8 @@ def _class_findings(table, audit, review, flip):
     known, found = audit._evidence.rows, audit._found
     cleaned = given.copy() if flip is None else audit._corrected_values(flip)
     changed = (given != cleaned).any(axis=1)
-    n_listed = audit.n_suspects_ if audit.estimated_ else UNKNOWN_REVIEW
+    counted = audit.estimated_ or audit.noise_ == "ambiguous"
+    n_listed = audit.n_suspects_ if counted else UNKNOWN_REVIEW
     order = np.argsort(-found.scores, kind="stable")
     rank = np.argsort(order, kind="stable")
     chosen = (rank < (n_listed if review is None else review)) | changed[known]

@@ -14,6 +14,8 @@ from sklearn.preprocessing import StandardScaler
 
 from demurk import io
 from demurk.annotators import Annotations
+from demurk.audit import soft_labels
+from demurk.cli._audit import fit_audit
 from demurk.cli._console import say, shown_progress
 from demurk.cli._input import labels_for, labels_of, read_input, row_names, tell
 from demurk.cli._output import beside, files_read, free_name, table_of, write_table
@@ -239,7 +241,27 @@ def _learned(data, classifier):
     y = labels_of(data.known, classifier)
     if isinstance(y, Annotations):
         return replace(y, n_rows=len(data.asked), index=None)
-    return labels_for(data.labels, classifier)
+    labels = labels_for(data.labels, classifier)
+    if not _learns_beliefs(data, classifier):
+        return labels
+    noise = "auto" if classifier.noise == "symmetric" else classifier.noise
+    known = soft_labels(
+        fit_audit(data.known, noise, classifier.random_state, classifier.n_jobs)
+    )
+    values = np.zeros_like(labels.values)
+    values[: len(known.values)] = known.values
+    return replace(labels, values=values)
+
+
+def _learns_beliefs(data, classifier):
+    """Whether to learn from what an audit believes: after a review, if it may guess.
+
+    With one class per row the classifier is as good without.
+    """
+    if data.known.checked is None or not data.known.checked[0].any():
+        return False
+    guesses = isinstance(classifier, MurkyClassifier) and classifier.noise != "none"
+    return guesses and classifier.noise_rate is None and not data.labels.single
 
 
 def _new_table(source, reading):
@@ -388,6 +410,11 @@ def _story(classifier, data, output, saved):
         lines.append(
             f"It weighed {len(y.rows):,} answers of {y.n_people:,} people by how good "
             "they are."
+        )
+    elif _learns_beliefs(data, classifier):
+        lines.append(
+            "What was decided in the review counts as certain, other labels by how "
+            "probably they are right."
         )
     elif isinstance(classifier, MurkyClassifier) and classifier.noise != "none":
         how = "given" if classifier.noise_rate is not None else "estimated"

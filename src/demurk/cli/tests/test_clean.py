@@ -5,6 +5,7 @@
 
 import io
 import json
+import re
 import sys
 from types import SimpleNamespace
 
@@ -310,6 +311,18 @@ def test_one_class_per_sample(tmp_path):
     rows = corrected["row"].to_numpy() - 1
     assert (corrected["given"] == noisy[rows]).all()
     assert (corrected["suggested"] == cleaned[rows]).all()
+
+
+def test_overlapping_classes_list_what_is_worth_a_second_opinion(tmp_path, capsys):
+    rng = np.random.RandomState(0)
+    X = rng.normal(size=(300, 4))
+    y = (X[:, :3] + 0.9 * rng.normal(size=(300, 3))).argmax(axis=1)
+    np.savez(tmp_path / "classes.npz", X=X, y=y)
+    clean_file(str(tmp_path / "classes.npz"), tmp_path / "out")
+    (count,) = re.findall(r"about (\d+) of 300 rows .* second", capsys.readouterr().out)
+    suspects = pd.read_csv(tmp_path / "out" / "suspects.csv")
+    assert len(suspects) == int(count) > UNKNOWN_REVIEW
+    assert not suspects["corrected"].any()
 
 
 def test_sparse_features_leave_row_numbers(tmp_path):

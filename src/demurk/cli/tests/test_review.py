@@ -13,8 +13,10 @@ from urllib.parse import urlsplit
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_array_equal
 
 from demurk.cli import main
+from demurk.multilabel import MurkyClassifier
 from demurk.review.tests.cases import emotions_file, open_session
 
 httpx = pytest.importorskip("httpx")
@@ -59,6 +61,34 @@ def test_other_commands_use_the_decisions_and_say_so(
         # What a person has settled is no suspect any more.
         suspects = pd.read_csv(tmp_path / "out" / "suspects.csv")
         assert not settled & set(zip(suspects["row"] - 1, suspects["label"]))
+
+
+def test_predict_learns_what_the_audit_believes(reviewed, tmp_path, monkeypatch):
+    path, values, settled = reviewed
+    monkeypatch.chdir(tmp_path)
+    learned = []
+    fit = MurkyClassifier.fit
+    monkeypatch.setattr(
+        MurkyClassifier, "fit", lambda self, X, y: fit(self, X, learned.append(y) or y)
+    )
+    words = ["predict", path.name, "-o", "out.csv", "--members", "fast"]
+    assert main(words) == 0
+    (labels,) = learned
+    names = labels.classes.tolist()
+    known = labels.observed
+    assert_array_equal(known, values >= 0)
+    certain = np.zeros_like(known)
+    for row, name in settled:
+        certain[row, names.index(name)] = True
+    assert_array_equal(labels.values[certain], values[certain])
+    # Other entries keep their side unless they are probably wrong.
+    beliefs = np.abs(labels.values - values)[known & ~certain]
+    assert ((beliefs > 0) & (beliefs < 1)).all()
+    assert np.mean(beliefs) < 0.2
+    # Whoever says how much is wrong is believed instead, as is "nothing is".
+    for more in (["--rate", "0.1"], ["--noise", "none"]):
+        assert main([*words, *more, "--force"]) == 0
+        assert set(np.unique(learned.pop().values)) == {0.0, 1.0}
 
 
 def test_apply_never_writes_over_the_table(reviewed, capsys):
