@@ -76,7 +76,7 @@ def table():
     head = ["", *(words for _, words in NOISES.values()), "clean, % listed"]
     title = (
         "Average precision of the order / F1 of what is listed, means over nine sets, "
-        "five seeds; of cleanlab the option that is best after the fact, for each cell "
+        "ten seeds; of cleanlab the option that is best after the fact, for each cell "
         f"(``demurk bench {AUDITS}``)"
     )
     return head, rows, title
@@ -117,7 +117,7 @@ def learners_table():
     head = ["", "clean", *(words for _, words in NOISES.values())]
     title = (
         "Accuracy / log-loss on the true classes of a third of the rows, means over "
-        f"nine sets, five seeds (``demurk bench {LEARNERS}``)"
+        f"nine sets, ten seeds (``demurk bench {LEARNERS}``)"
     )
     return head, rows, title
 

@@ -45,7 +45,7 @@ def test_settled_entries_are_certain_and_others_as_probable_as_the_audit_says(re
 
 
 def test_beliefs_are_nearer_to_the_truth_than_what_was_given(reviewed):
-    X, decided, _, _ = reviewed
+    decided = reviewed[1]
     true = make_multilabel_blocks(300, random_state=0).target
     labels = soft_labels(audited(reviewed))
     seen = labels.observed
