@@ -50,7 +50,7 @@ def table():
         "Share of the W errors that are gone after W/4, W/2 and W decisions, all rows "
         "labelled, mean over ten sets; and the share of the gap to clean and complete "
         "labels that MurkyClassifier closes with 30 % of the rows labelled, median set "
-        f"(three seeds, ``demurk bench {REVIEW}``)"
+        f"(five seeds, ``demurk bench {REVIEW}``)"
     )
     return head, rows, title
 
