@@ -254,14 +254,11 @@ def _learned(data, classifier):
 
 
 def _learns_beliefs(data, classifier):
-    """Whether to learn from what an audit believes: after a review, if it may guess.
-
-    With one class per row the classifier is as good without.
-    """
+    """Whether to learn from what an audit believes: after a review, if it may guess."""
     if data.known.checked is None or not data.known.checked[0].any():
         return False
     guesses = isinstance(classifier, MurkyClassifier) and classifier.noise != "none"
-    return guesses and classifier.noise_rate is None and not data.labels.single
+    return guesses and classifier.noise_rate is None
 
 
 def _new_table(source, reading):

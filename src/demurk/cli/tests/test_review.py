@@ -13,11 +13,11 @@ from urllib.parse import urlsplit
 import numpy as np
 import pandas as pd
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 
 from demurk.cli import main
 from demurk.multilabel import MurkyClassifier
-from demurk.review.tests.cases import emotions_file, open_session
+from demurk.review.tests.cases import emotions_file, flowers_file, open_session
 
 httpx = pytest.importorskip("httpx")
 pytest.importorskip("uvicorn")
@@ -89,6 +89,31 @@ def test_predict_learns_what_the_audit_believes(reviewed, tmp_path, monkeypatch)
     for more in (["--rate", "0.1"], ["--noise", "none"]):
         assert main([*words, *more, "--force"]) == 0
         assert set(np.unique(learned.pop().values)) == {0.0, 1.0}
+
+
+def test_predict_learns_beliefs_about_one_class_per_row(tmp_path, monkeypatch):
+    path, truth = flowers_file(tmp_path)
+    session = open_session(path, truth, reading={"class_": "species"})
+    for question in session.ranking.order[:4].tolist():
+        session.decide([(question, "accept", None)])
+    settled = session.settled.nonzero()[0]
+    session.store.close()
+    learned = []
+    fit = MurkyClassifier.fit
+    monkeypatch.setattr(
+        MurkyClassifier, "fit", lambda self, X, y: fit(self, X, learned.append(y) or y)
+    )
+    out = tmp_path / "out.csv"
+    words = ["--class", "species", "-o", str(out), "--members", "fast"]
+    assert main(["predict", str(path), *words]) == 0
+    (labels,) = learned
+    assert_allclose(labels.values[labels.labeled].sum(axis=1), 1)
+    chosen = labels.classes[labels.values.argmax(axis=1)]
+    assert len(settled) == 4 and (chosen[settled] == truth[settled]).all()
+    assert (labels.values[settled].max(axis=1) == 1).all()
+    blank = ~labels.labeled
+    assert blank.sum() == 3
+    assert (pd.read_csv(out)["predicted"][blank] == truth[blank]).all()
 
 
 def test_apply_never_writes_over_the_table(reviewed, capsys):
