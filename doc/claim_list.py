@@ -338,6 +338,7 @@ for _name, _data, _other, _format in (
 for _short, _method in {
     "reml": "REML",
     "cplst": "CPLST",
+    "lrs": "PML-LRS",
     "lcom": "PML-LCom",
     "printed": "PML-LCom, as printed",
 }.items():
