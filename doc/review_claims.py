@@ -27,10 +27,12 @@ def gap(stop, method):
     return 100 * found.median()
 
 
-def covered(method):
+def covered(method, labeled=("all", "few")):
     """How often the interval holds what remains, over all runs and stops."""
     rows = read_rows(REVIEW)
-    held = rows.loc[rows["method"] == method, [f"covered {stop}" for stop in STOPS]]
+    chosen = rows["setting"].str.split(",").str[0].isin(labeled)
+    chosen &= rows["method"] == method
+    held = rows.loc[chosen, [f"covered {stop}" for stop in STOPS]]
     used.add(f"{REVIEW}.csv, {held.notna().to_numpy().sum()} intervals")
     return 100 * held.stack().mean()
 
@@ -61,6 +63,8 @@ CLAIMS = {
         lambda: ahead(REVIEW, "fixed W", RERANKED, ORDERS["cleanlab"], setting="all"),
     ),
     "review.covered": (".0f", partial(covered, PAGE)),
+    "review.covered.all": (".0f", partial(covered, PAGE, ["all"])),
+    "review.covered.few": (".0f", partial(covered, PAGE, ["few"])),
     "review.covered.again": (".0f", partial(covered, RERANKED)),
     "review.gap.before": (".0f", lambda: gap("0", RERANKED)),
 }
