@@ -133,7 +133,7 @@ def count_labels(entries, one_class):
     return int((entries.any(axis=1) if one_class else entries).sum())
 
 
-def fit_audit(table, noise="auto", seed=0, n_jobs=None):
+def fit_audit(table, noise, seed, n_jobs=-1):
     """Audit the labels of a table as they are after its review.
 
     Parameters
@@ -142,8 +142,8 @@ def fit_audit(table, noise="auto", seed=0, n_jobs=None):
         What was read.
     noise, seed
         As in `find_suspects`.
-    n_jobs : int, default=None
-        Threads; None for all cores.
+    n_jobs : int, default=-1
+        Threads; -1 for all cores.
 
     Returns
     -------
@@ -153,7 +153,6 @@ def fit_audit(table, noise="auto", seed=0, n_jobs=None):
     n_trees, sentence = choose_trees(int(table.labels.labeled.sum()))
     if sentence:
         note(sentence)
-    n_jobs = -1 if n_jobs is None else n_jobs
     audit = LabelAudit(noise, n_estimators=n_trees, n_jobs=n_jobs, random_state=seed)
     with shown_progress(audit), warnings.catch_warnings():
         # It is said in the report.

@@ -182,6 +182,11 @@ def choose_classifier(method=None, n_jobs=None, seed=None, form="labels", **opti
             raise ValueError(
                 f"{name} is '{options[name]}'; give one of {', '.join(choices)}."
             )
+    if options.get("noise") == "missing" and "noise_rate" not in options:
+        raise ValueError(
+            "--noise missing needs --rate, the share of present labels that were left "
+            "out: `demurk clean` estimates it."
+        )
     classifier = kind(**options)
     shared = {"n_jobs": -1 if n_jobs is None else n_jobs, "random_state": seed or 0}
     known = classifier.get_params()
@@ -244,10 +249,11 @@ def _learned(data, classifier):
     labels = labels_for(data.labels, classifier)
     if not _learns_beliefs(data, classifier):
         return labels
-    noise = "auto" if classifier.noise == "symmetric" else classifier.noise
-    known = soft_labels(
-        fit_audit(data.known, noise, classifier.random_state, classifier.n_jobs)
-    )
+    # One class per row has but one kind of noise, whatever the classifier was told.
+    anything = classifier.noise == "symmetric" or labels.single
+    noise = "auto" if anything else classifier.noise
+    audit = fit_audit(data.known, noise, classifier.random_state, classifier.n_jobs)
+    known = soft_labels(audit)
     values = np.zeros_like(labels.values)
     values[: len(known.values)] = known.values
     return replace(labels, values=values)

@@ -114,6 +114,9 @@ def test_predict_learns_beliefs_about_one_class_per_row(tmp_path, monkeypatch):
     blank = ~labels.labeled
     assert blank.sum() == 3
     assert (pd.read_csv(out)["predicted"][blank] == truth[blank]).all()
+    # A wrong class is an extra and a missing label at once, whatever is asked for.
+    assert main(["predict", str(path), *words, "--noise", "extra", "--force"]) == 0
+    assert_array_equal(learned.pop().values, labels.values)
 
 
 def test_apply_never_writes_over_the_table(reviewed, capsys):
