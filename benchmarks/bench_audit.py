@@ -29,7 +29,7 @@ class Classes(CpuBenchmark):
         self.X, _, self.given = loaded(load, name, size(2000, 100))
 
     def track_times_cleanlab(self, name):
-        """CPU time of the audit divided by that of one ranking and filter of cleanlab."""
+        """CPU time of the audit divided by that of one option of cleanlab."""
         return times_cleanlab(cleanlab_classes, self.X, self.given)
 
     track_times_cleanlab.unit = "ratio"
