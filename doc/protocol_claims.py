@@ -1,11 +1,11 @@
-"""Published numbers of the protocols with flights and with several views."""
+"""Published numbers of flights, of several views and of the kernel form of NMLSDR."""
 
 # Authors: The demurk developers
 # SPDX-License-Identifier: BSD-3-Clause
 
 from functools import partial
 
-from doc.claim_values import mean
+from doc.claim_values import ahead, cells, mean
 
 __all__ = ["CLAIMS"]
 
@@ -18,7 +18,17 @@ def views(method, data_set):
     return ".3f", partial(mean, "pml-views", "ranking loss", method, data_set)
 
 
+def kernel_gains():
+    """Average precision that the kernel form has more than NMLSDR, by set."""
+    found = cells("nmlsdr-tables", "AP", method=["NMLSDR", KERNEL]).unstack("method")
+    return found[KERNEL] - found["NMLSDR"]
+
+
+KERNEL = "NMLSDR, kernel"
 CLAIMS = {
+    "kernel.ahead": ("word", partial(ahead, "nmlsdr-tables", "AP", KERNEL, "NMLSDR")),
+    "kernel.gains": (".3f", lambda: kernel_gains().max()),
+    "kernel.loses": (".2f", lambda: -kernel_gains().min()),
     "tmc.ssdrmc": flights("SSDR-MC"),
     "tmc.ranksvm": flights("RankSVM"),
     "tmc.ssdrmc.half": flights("SSDR-MC", "50 %"),
