@@ -9,7 +9,7 @@ from benchmarks.common import (
     QUICK,
     CpuBenchmark,
     StageTimes,
-    best_cpu_times,
+    best_times,
     clustered_data,
     cpu_time,
     hide_labels,
@@ -53,7 +53,7 @@ class ExactSearch(CpuBenchmark):
 
     def track_rest_over_bare_search(self):
         """The same with scikit-learn's search in the place of our own."""
-        total, search = best_cpu_times(self._fit, self._bare_search)
+        total, search = best_times(self._fit, self._bare_search)
         return (total - search) / search
 
     track_rest_over_search.unit = "ratio"

@@ -10,7 +10,7 @@ from sklearn.datasets import load_digits, make_classification
 from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import scale
 
-from benchmarks.common import CpuBenchmark, best_cpu_times, cpu_time, size
+from benchmarks.common import CpuBenchmark, best_times, cpu_time, size
 from demurk.labels import add_candidates
 from demurk.partial_label import IPAL, PLAGGD, PLECOC, PLSVM, SURE
 
@@ -140,14 +140,14 @@ class InstanceBased(CpuBenchmark):
     def track_speedup_over_programmes(self):
         """Literal with a quadratic programme per sample / ours; the goal is 10."""
         literal = cpu_time(lambda: self._literal(quadratic_programme))
-        return literal / best_cpu_times(self._ours)[0]
+        return literal / best_times(self._ours)[0]
 
     def track_speedup_over_least_squares(self):
         """Literal with scipy's compiled routine per sample / ours; the goal is 10.
 
         The neighbour search, which both need, is about half of what we take.
         """
-        literal, ours = best_cpu_times(self._literal, self._ours)
+        literal, ours = best_times(self._literal, self._ours)
         return literal / ours
 
     def track_agreement_with_literal(self):
@@ -185,7 +185,7 @@ class SelfTraining(CpuBenchmark):
     def track_speedup_over_literal(self):
         """Literal / ours; the goal is at least 10."""
         literal = cpu_time(lambda: literal_sure(self.X, self.S))
-        return literal / best_cpu_times(self._ours)[0]
+        return literal / best_times(self._ours)[0]
 
     def track_difference_from_literal(self):
         """Largest difference of a confidence."""

@@ -81,9 +81,9 @@ def cpu_time(function):
     return time.process_time() - start
 
 
-def best_cpu_times(*functions, repeat=3):
-    """Least CPU seconds of each function, taken in turns so that load hits all."""
-    times = [[cpu_time(f) for f in functions] for _ in range(1 if QUICK else repeat)]
+def best_times(*functions, repeat=3, measure=cpu_time):
+    """Least seconds of each function, taken in turns so that load hits all."""
+    times = [[measure(f) for f in functions] for _ in range(1 if QUICK else repeat)]
     return np.min(times, axis=0)
 
 

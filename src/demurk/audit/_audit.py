@@ -339,9 +339,15 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
             found = audit_classes(proba, given, self.noise, own, *known)
         if own:
             with stage("second look"):
-                if found.estimated and members.look_again(found.wrong):
+                looked = found.telling
+                if found.estimated:
+                    looked = members.look_again(found.wrong)
+                elif looked:
+                    # Nothing more is read from how sharp they are.
+                    members.weigh(way_back=0.0)
+                if looked:
                     again = audit_classes(
-                        members.proba, given, self.noise, own, *known, found.share
+                        members.proba, given, self.noise, own, *known, found
                     )
                     found = replace(again, evidence=found.evidence)
         self._evidence, self._found = evidence, found

@@ -27,9 +27,9 @@ WIDTHS = (0.25, 0.5, 1.0, 2.0, 4.0)
 # The least ridge of the scatter inside the classes, in units of its mean eigenvalue,
 # and the most features for which it is made.
 LEAST_RIDGE, MAX_WHITENED = 0.05, 1000
-# How often a row counts at the second look whose class is surely wrong, and the most
-# rows that are looked at twice.
-LEAST_WEIGHT, TWICE_ROWS = 0.05, 50_000
+# How often a row counts at the second look whose class is surely wrong, the share of
+# that look, and the most rows that are looked at twice.
+LEAST_WEIGHT, AGAIN, TWICE_ROWS = 0.05, 2 / 3, 50_000
 
 
 class ClassMembers:
@@ -58,9 +58,9 @@ class ClassMembers:
     Attributes
     ----------
     proba : ndarray of shape (n_samples, n_classes)
-        Mean of the members; rows need not sum to one. After a second look they are
-        weighed by what they tell of the given classes beyond their frequencies; at the
-        first, how sharp they are must not depend on that.
+        Mean of the members; rows need not sum to one. Later they are weighed by what
+        they tell of the given classes beyond their frequencies; at the first look, how
+        sharp they are must not depend on that.
     """
 
     def __init__(self, X, features, Y, params, stage=nullcontext, weights=None):
@@ -105,11 +105,16 @@ class ClassMembers:
             weights = weights * self._weights
         n_trees = math.ceil(TREES_AGAIN * self._n_trees)
         for name, part in self._parts.items():
-            self._parts[name] = (part + self._judged(name, n_trees, weights)) / 2
+            again = self._judged(name, n_trees, weights)
+            self._parts[name] = (1 - AGAIN) * part + AGAIN * again
+        self.weigh()
+        return True
+
+    def weigh(self, **how):
+        """Weigh the members, see :func:`~demurk.out_of_sample.stack_weights`."""
         seen = np.ones(self._Y.shape, dtype=bool)
         parts = list(self._parts.values())
-        self._shares = stack_weights(parts, self._Y, seen, self._weights)
-        return True
+        self._shares = stack_weights(parts, self._Y, seen, self._weights, **how)
 
     def _judged(self, name, n_trees, weights):
         """Out-of-sample probabilities of one member."""

@@ -20,7 +20,7 @@ TIE_WEIGHT = 1e-3
 # sharpened, which the number of classes decides: ``a log(q)^b``; or less than on most
 # clean labels, and swapped rows explain the given classes better by the last number. In
 # the protocol wrong-classes that holds for none of 90 clean runs, and for 85 of 90.
-SURELY_FLAT, FLAT, AMBIGUOUS_GAIN = (1.32, 0.57), 2.5, 2.5
+SURELY_FLAT, FLAT, AMBIGUOUS_GAIN = (1.34, 0.57), 2.5, 2.5
 PLAIN = "rows are ranked by how much likelier another class is"
 SAID = {
     "symmetric": "Classes are replaced by any other alike",
@@ -82,7 +82,7 @@ class ClassFindings:
         return self.noise in SAID
 
 
-def audit_classes(P, given, noise, own_members, before=None, known=None, share=None):
+def audit_classes(P, given, noise, own_members, before=None, known=None, first=None):
     """Judge the given classes.
 
     Parameters
@@ -100,8 +100,8 @@ def audit_classes(P, given, noise, own_members, before=None, known=None, share=N
         What had been given before somebody looked, if not `given`; -1 if not known.
     known : ndarray of int of shape (n_samples,), default=None
         True classes, -1 where they are not known.
-    share : float, default=None
-        How much of the noise is that of a free matrix, if that was weighed before.
+    first : ClassFindings, default=None
+        What a first look found; the form of noise is then not chosen again.
 
     Returns
     -------
@@ -114,7 +114,10 @@ def audit_classes(P, given, noise, own_members, before=None, known=None, share=N
             f"is an extra and a missing label at once: choose {', '.join(NOISES)}."
         )
     before = given if before is None else before
-    choice = choose_class_noise(P, before, noise, known=known, share=share)
+    settled = first is not None and not first.estimated
+    form = "none" if settled else noise
+    share = None if first is None or settled else first.share
+    choice = choose_class_noise(P, before, form, known=known, share=share)
     fit, rows = choice.fit, np.arange(len(P))
     p = fit.true_proba(P)
     distributions = fit.posterior(P, before, known)
@@ -123,9 +126,11 @@ def audit_classes(P, given, noise, own_members, before=None, known=None, share=N
         others = p.copy()
         others[rows, given] = -1.0 if P.shape[1] > 1 else 0.0
         scores = others.max(axis=1) - p[rows, given]
-        suspicious = noise == "auto" and own_members and choice.telling
-        if suspicious and _seems_ambiguous(fit, p, given):
-            found = "ambiguous"
+        if settled:
+            found = first.noise
+        elif noise == "auto" and own_members and choice.telling:
+            found = "ambiguous" if _seems_ambiguous(fit, p, given) else found
+        if found == "ambiguous":
             distributions = _second_opinions(p, distributions, given)
         wrong = 1 - distributions[rows, given]
     else:

@@ -13,7 +13,13 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from demurk.base import ScoreClassifier
-from demurk.multilabel._murky_members import POOLS, REDUCED, OwnMember, make_members
+from demurk.multilabel._murky_members import (
+    POOLS,
+    REDUCED,
+    OwnMember,
+    forests_first,
+    make_members,
+)
 from demurk.out_of_sample import (
     FeatureViews,
     calibrate,
@@ -127,7 +133,8 @@ class MurkyClassifier(CallbackSupportMixin, ScoreClassifier):
     affine function of the true one. Squared errors on noisy labels then order models as
     the true labels would, which is why weights and calibration need no clean labels;
     only the cut needs the rate. Where rates differ between labels the label frequencies
-    mislead the calibration.
+    mislead the calibration. With one class per sample the weights begin at the forests,
+    and the other members must earn theirs.
 
     The gain over a forest comes from stacking and calibration, not from the unlabelled
     rows: those only help to scale features and to find principal components. With fewer
@@ -317,7 +324,8 @@ class MurkyClassifier(CallbackSupportMixin, ScoreClassifier):
 
     def _fit_stack(self, out_of_sample, Y, seen, weights):
         """Weights, calibration, rate and cuts; gives the calibrated scores."""
-        shares = stack_weights(list(out_of_sample.values()), Y, seen, weights)
+        how = forests_first(self._members) if self._single else {}
+        shares = stack_weights(list(out_of_sample.values()), Y, seen, weights, **how)
         self.member_weights_ = dict(zip(out_of_sample, shares.tolist()))
         stacked = sum(w * scores for w, scores in zip(shares, out_of_sample.values()))
         self.calibration_ = fit_calibration(stacked, Y, seen, weights)

@@ -17,8 +17,9 @@ __all__ = [
 ]
 
 # How far stack weights and calibration coefficients stray from where they start, in
-# standard deviations of a Gaussian prior; chosen once on four data sets.
-WEIGHT_SPREAD = 0.2
+# standard deviations of a Gaussian prior, and which share of the way weights go back;
+# chosen once on four data sets.
+WEIGHT_SPREAD, WAY_BACK = 0.2, 0.5
 COEFFICIENT_SPREAD = 0.5
 COEFFICIENT_START = np.array([1.5, 1.0])
 COEFFICIENT_FLOOR = 0.05
@@ -81,7 +82,16 @@ def leave_one_out_means(Y, observed, weights=None):
     return np.where(others > 1e-12 * mass.sum(axis=0), means, overall)
 
 
-def stack_weights(out_of_sample, Y, observed, weights=None):
+def stack_weights(
+    out_of_sample,
+    Y,
+    observed,
+    weights=None,
+    *,
+    start=None,
+    spread=WEIGHT_SPREAD,
+    way_back=WAY_BACK,
+):
     """Weights of the members of a stack, from their out-of-sample scores.
 
     Parameters
@@ -92,6 +102,10 @@ def stack_weights(out_of_sample, Y, observed, weights=None):
         Noisy labels, and which of them were observed.
     weights : ndarray of shape (n_samples,), default=None
         How often each row counts.
+    start : ndarray of shape (K,), default=None
+        Weights that nothing speaks against, with sum one; None for equal ones.
+    spread, way_back : float, default=0.2, 0.5
+        How far they stray from there, and which share of the way they go back.
 
     Returns
     -------
@@ -101,33 +115,35 @@ def stack_weights(out_of_sample, Y, observed, weights=None):
     Notes
     -----
     What a member says beyond the label frequency is regressed on what the labels say
-    beyond it: non-negative least squares with a Gaussian prior around the equal
-    weights, then half way back to the equal weights. If flips depend neither on the row
-    nor on the label, noisy labels are an affine function of the true ones on average,
-    so this squared error ranks the members as the true labels would.
+    beyond it: non-negative least squares with a Gaussian prior around the start, then
+    part of the way back to it. If flips depend neither on the row nor on the label,
+    noisy labels are an affine function of the true ones on average, so this squared
+    error ranks the members as the true labels would.
     """
     n_members = len(out_of_sample)
-    equal = np.full(n_members, 1 / n_members)
+    start = np.full(n_members, 1 / n_members) if start is None else start
     means = leave_one_out_means(Y, observed, weights)
     evidence = np.column_stack([(scores - means)[observed] for scores in out_of_sample])
     target = (Y - means)[observed]
     mass, root = entry_weights(observed, weights)
     evidence, target = evidence * root[:, np.newaxis], target * root
-    average = evidence.mean(axis=1)
+    average = evidence @ start
     energy = average @ average
     if energy <= 1e-12 * mass:
-        return equal
+        return start
     slope = np.clip(average @ target / energy, 0.3, 2.0)
     variance = np.sum((target - slope * average) ** 2) / mass
-    strength = variance / WEIGHT_SPREAD**2
+    strength = variance / spread**2
     # A tiny ridge keeps the factorisation alive where members agree exactly.
     ridge = max(strength, 1e-10 * energy)
     gram = evidence.T @ evidence + ridge * np.eye(n_members)
     factor = cholesky(gram, lower=True)
-    right = evidence.T @ target + ridge * slope * equal
+    right = evidence.T @ target + ridge * slope * start
     weights, _ = nnls(factor.T, solve_triangular(factor, right, lower=True))
     total = weights.sum()
-    return weights / total / 2 + equal / 2 if total > 0 else equal
+    if total <= 0:
+        return start
+    return (1 - way_back) * weights / total + way_back * start
 
 
 def entry_weights(observed, weights):

@@ -25,7 +25,7 @@ MARGIN, MARGIN_PER_ROW, FREE_ROWS = 2.0, 0.01, 300
 # logistic function of it with this middle and slope, which were chosen on glass,
 # vehicle and libras with seeds that no protocol uses. Less than the last number, or
 # more than all but it, is none or all.
-EVEN, STEEPNESS, LEAST_SHARE = 2.5, 0.7, 1e-3
+EVEN, STEEPNESS, LEAST_SHARE = 3.0, 0.7, 1e-3
 # Less than this is nearly clean, and what it flags is mostly right.
 SMALLEST_RATE = 0.02
 # Probabilities that are less than so many standard errors above the frequencies of the

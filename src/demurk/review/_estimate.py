@@ -9,7 +9,13 @@ from functools import lru_cache
 import numpy as np
 from scipy.special import betainc, expit, logit
 
-__all__ = ["Remaining", "remaining_errors", "remaining_from_tallies", "tally"]
+__all__ = [
+    "Remaining",
+    "remaining_errors",
+    "remaining_from_tallies",
+    "tallies_of_decided",
+    "tally",
+]
 
 # No label is beyond doubt.
 FLOOR = 1e-3
@@ -53,7 +59,7 @@ def remaining_errors(wrong, shown=(), hits=(), level=0.9):
     wrong : array-like of shape (n_open,)
         Probability of being wrong of each label that was not looked at.
     shown : array-like of shape (n_decided,), default=()
-        The same for those that were, as it stood when they were shown.
+        The same for those that were, as it stood when they were shown; first to last.
     hits : array-like of bool of shape (n_decided,), default=()
         Whether they were found to be wrong.
     level : float, default=0.9
@@ -72,6 +78,9 @@ def remaining_errors(wrong, shown=(), hits=(), level=0.9):
     their own; the posterior of the three numbers is summed over a grid, and the errors
     that remain are counted at each of its points.
 
+    An audit that is told of the decisions learns: how far off it was when the review
+    began says less of it than the last decisions do. The i-th of n counts i / n.
+
     Which labels were looked at may depend on their probabilities. So suspects and
     labels drawn at random count alike, but only the latter say much about d: how many
     of the labels that nobody suspects are wrong. Before anything was looked at the
@@ -85,19 +94,36 @@ def remaining_errors(wrong, shown=(), hits=(), level=0.9):
     >>> after.expected < before.expected and after.high < before.high
     True
     """
+    return remaining_from_tallies(tally(wrong), *tallies_of_decided(shown, hits), level)
+
+
+def tallies_of_decided(shown, hits):
+    """Count what was found to be wrong, and to be right; the last decision as one.
+
+    Parameters
+    ----------
+    shown, hits : array-like of shape (n_decided,)
+        As in `remaining_errors`.
+
+    Returns
+    -------
+    found, kept : ndarray of shape (60,)
+        Their tallies.
+    """
     shown, hits = np.asarray(shown, dtype=float), np.asarray(hits, dtype=bool)
-    return remaining_from_tallies(
-        tally(wrong), tally(shown[hits]), tally(shown[~hits]), level
-    )
+    counts = np.arange(1, len(shown) + 1) / max(len(shown), 1)
+    return tally(shown[hits], counts[hits]), tally(shown[~hits], counts[~hits])
 
 
-def tally(wrong):
+def tally(wrong, counts=None):
     """Count probabilities by their logits.
 
     Parameters
     ----------
     wrong : array-like
         Probabilities.
+    counts : ndarray of the same length, default=None
+        As how many each counts; one each by default.
 
     Returns
     -------
@@ -107,7 +133,7 @@ def tally(wrong):
     """
     logits = logit(np.clip(np.asarray(wrong, dtype=float), FLOOR, 1 - FLOOR))
     place = np.rint((logits + EDGE) / (2 * EDGE) * (N_BINS - 1)).astype(np.intp)
-    return np.bincount(place.ravel(), minlength=N_BINS)
+    return np.bincount(place.ravel(), counts, minlength=N_BINS)
 
 
 def remaining_from_tallies(left, found, kept, level=0.9):
@@ -118,7 +144,7 @@ def remaining_from_tallies(left, found, kept, level=0.9):
     left : ndarray of shape (60,)
         Tally of the labels that were not looked at.
     found, kept : ndarray of shape (60,)
-        Tallies of those that were found to be wrong, and to be right.
+        From `tallies_of_decided`.
     level : float, default=0.9
         How often the interval is to hold the true number.
 

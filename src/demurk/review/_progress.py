@@ -8,7 +8,11 @@ import json
 import numpy as np
 
 from demurk.review._agreement import agreements
-from demurk.review._estimate import remaining_from_tallies, tally
+from demurk.review._estimate import (
+    remaining_from_tallies,
+    tallies_of_decided,
+    tally,
+)
 
 __all__ = ["counts", "findings"]
 
@@ -63,11 +67,9 @@ def _remaining(ranking, settled, shown, hits):
     """Errors that are left, from tallies: a table may have millions of labels."""
     wrong = ranking.wrong[settled]
     left = ranking.tally - tally(wrong[np.isfinite(wrong)])
-    parts = [
-        tally([s for s, h in zip(shown, hits) if s is not None and h == hit])
-        for hit in (1, 0)
-    ]
-    return remaining_from_tallies(left, *parts)
+    scored = [place for place, score in enumerate(shown) if score is not None]
+    decided = ([values[place] for place in scored] for values in (shown, hits))
+    return remaining_from_tallies(left, *tallies_of_decided(*decided))
 
 
 def _curve(hits):

@@ -66,6 +66,24 @@ def test_a_second_look_is_taken_where_there_is_a_rate(blobs, monkeypatch):
     assert len(looks) == 1
 
 
+def test_without_a_rate_members_are_weighed_for_the_ranking(monkeypatch):
+    # The most ambiguous rows have the second class.
+    rng = np.random.RandomState(0)
+    X = rng.standard_normal((500, 6))
+    given = (X[:, 0] > 0).astype(int)
+    swapped = np.argsort(np.abs(X[:, 0]))[:150][rng.permutation(150)[:50]]
+    given[swapped] = 1 - given[swapped]
+    weighed = fitted(X, given)
+    assert weighed.noise_ == "ambiguous" and not weighed.estimated_
+    monkeypatch.setattr(ClassMembers, "weigh", lambda members, **how: None)
+    plain = fitted(X, given)
+    assert plain.noise_ == "ambiguous" and plain.evidence_ == weighed.evidence_
+    assert np.abs(plain.scores_ - weighed.scores_).max() > 0.01
+    wrong = np.isin(np.arange(500), swapped)
+    precision = [average_precision_score(wrong, a.scores_) for a in (weighed, plain)]
+    assert precision[0] > precision[1]
+
+
 def test_suspects_name_the_class_instead(blobs, audit):
     _, true, given = blobs
     frame = audit.suspects(30)

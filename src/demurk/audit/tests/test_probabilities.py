@@ -137,8 +137,11 @@ def test_members_are_weighed_at_the_second_look_only(spoiled, monkeypatch):
     monkeypatch.setattr(_class_members, "stack_weights", lambda *_: told)
     looked = members(X, given)
     assert_allclose(looked.proba, np.mean(list(looked._parts.values()), axis=0))
+    first = np.stack(list(looked._parts.values()))
+    again = np.full_like(first[0], 0.25)
+    monkeypatch.setattr(ClassMembers, "_judged", lambda *_: again)
     looked.look_again(0.9 * wrong)
-    parts = np.stack(list(looked._parts.values()))
+    parts = first / 3 + again * 2 / 3
     assert_allclose(looked.proba, np.tensordot(told, parts, axes=1))
 
 

@@ -18,6 +18,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from demurk.labels import flip_labels, hide_rows
 from demurk.metrics import average_precision, micro_f1
+from demurk.multilabel import _murky
 from demurk.multilabel._murky import MurkyClassifier
 from demurk.multilabel._murky_linear import SparseLogistic, _without_features
 from demurk.multilabel._murky_members import OwnMember, make_members
@@ -28,6 +29,7 @@ from demurk.out_of_sample import (
     f1_cut,
     half_cut,
     leave_one_out_means,
+    stack_weights,
 )
 
 FULL = ["rf", "et1", "rfpca", "rf3m", "et3m", "ksrc", "kpca30", "l1"]
@@ -90,6 +92,22 @@ def test_score_is_the_weighted_sum_of_the_members(data):
     assert_allclose(
         model.predict_proba(X), corrected_probabilities(expected, rate, rate)
     )
+
+
+def test_one_class_per_sample_is_weighed_from_the_forests(rng, monkeypatch):
+    X, asked = rng.standard_normal((60, 4)), []
+
+    def spied(*args, **how):
+        asked.append(how)
+        return stack_weights(*args, **how)
+
+    monkeypatch.setattr(_murky, "stack_weights", spied)
+    y = (X[:, 0] > 0).astype(int)
+    for members, target in [("full", y), ("full", np.c_[y, 1 - y]), (["ksrc"], y)]:
+        murky(members).fit(X, target)
+    first, *others = asked
+    assert_allclose(first.pop("start"), [0.2, 0.2, 0.2, 0.2, 0.2, 0, 0, 0])
+    assert first == {"spread": 0.1, "way_back": 0.0} and others == [{}, {}]
 
 
 def test_rates_and_cuts_come_from_out_of_sample_scores(data):

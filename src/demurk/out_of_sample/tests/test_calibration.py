@@ -69,10 +69,29 @@ def test_weights_equal_nonnegative_least_squares(stack):
     assert found.sum() == pytest.approx(1) and found.argmax() == 0
 
 
-def test_weights_of_members_that_know_nothing_are_equal(stack):
+def test_weights_may_start_elsewhere_and_stay_away(stack):
+    out_of_sample, Y, observed = stack
+    m, start = slow_means(Y, observed), np.array([0.0, 0.3, 0.7])
+    A = np.column_stack([(part - m)[observed] for part in out_of_sample])
+    y = (Y - m)[observed]
+    s0 = np.clip(A @ start @ y / (A @ start @ A @ start), 0.3, 2)
+    kappa = np.mean((y - s0 * A @ start) ** 2) / 0.5**2
+    long = np.vstack([A, np.sqrt(kappa) * np.eye(3)])
+    w = nnls(long, np.append(y, np.sqrt(kappa) * s0 * start))[0]
+    how = {"start": start, "spread": 0.5}
+    found = stack_weights(out_of_sample, Y, observed, **how, way_back=0.0)
+    assert_allclose(found, w / w.sum(), atol=1e-10)
+    back = stack_weights(out_of_sample, Y, observed, **how, way_back=0.25)
+    assert_allclose(back, 0.75 * found + 0.25 * start, atol=1e-10)
+
+
+def test_weights_of_members_that_know_nothing_are_where_they_start(stack):
     _, Y, observed = stack
     same = leave_one_out_means(Y, observed)
-    assert_allclose(stack_weights([same, same.copy()], Y, observed), 0.5)
+    both = [same, same.copy()]
+    assert_allclose(stack_weights(both, Y, observed), 0.5)
+    start = np.array([0.2, 0.8])
+    assert_allclose(stack_weights(both, Y, observed, start=start), start)
 
 
 def test_weights_follow_the_order_of_members(stack):

@@ -11,6 +11,7 @@ from demurk.review._estimate import (
     LOGITS,
     remaining_errors,
     remaining_from_tallies,
+    tallies_of_decided,
     tally,
 )
 
@@ -106,7 +107,7 @@ def test_what_people_find_moves_the_estimate():
     left = [0.05] * 1000
     before = remaining_errors(left)
     assert before.low < 50 < before.high
-    many = remaining_errors(left, [0.05] * 60, [1] * 20 + [0] * 40)
+    many = remaining_errors(left, [0.05] * 60, [1, 0, 0] * 20)
     none = remaining_errors(left, [0.05] * 200, [0] * 200)
     assert none.high < before.high and none.expected < before.expected / 2
     assert many.low > before.low and many.expected > 2 * before.expected
@@ -129,10 +130,23 @@ def test_tallies_add_up():
     left, shown, hits, _ = simulate(rng)
     everything = tally(np.r_[left, shown])
     assert_array_equal(everything - tally(shown), tally(left))
-    found = remaining_from_tallies(
-        everything - tally(shown), tally(shown[hits]), tally(shown[~hits])
-    )
-    assert found == remaining_errors(left, shown, hits)
+    found, kept = tallies_of_decided(shown, hits)
+    counts = np.arange(1, 151) / 150
+    assert found.sum() == pytest.approx(counts[hits].sum())
+    assert kept.sum() == pytest.approx(counts[~hits].sum())
+    again = remaining_from_tallies(everything - tally(shown), found, kept)
+    assert again == remaining_errors(left, shown, hits)
+
+
+def test_an_audit_that_has_learned_is_judged_by_the_last_decisions():
+    rng = np.random.RandomState(5)
+    left, shown, hits, truth = simulate(rng, n_decided=300)
+    # Before, labels that nobody suspected were nearly all wrong.
+    early = np.full(30, 0.01)
+    found = remaining_errors(left, np.r_[early, shown], np.r_[early > 0, hits])
+    assert found.low <= truth <= found.high
+    wrong_order = remaining_errors(left, np.r_[shown, early], np.r_[hits, early > 0])
+    assert wrong_order.expected > 1.2 * found.expected
 
 
 def test_the_grid_is_fine_enough(constants):
