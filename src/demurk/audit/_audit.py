@@ -144,9 +144,10 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
     row out, in closed form, chooses whether T is the identity, has one rate, or is
     free. If there is a rate, all members look once more (with 60 trees for 100; up to
     50,000 rows), each row counting as its class seems right, and T and 4 are computed
-    again from the mean of old and new. If T is the identity and p is very flat, or flat
-    and swapped ambiguous rows explain the given classes better than p alone, errors are
-    suspected there.
+    again from old and new scores, of which the new ones count twice. If T is the
+    identity and p is very flat, or flat and swapped ambiguous rows explain the given
+    classes better than p alone, errors are suspected there. For the final order members
+    are weighed by how well each predicts the given classes.
 
     Rates of single labels are drawn around the shared one, ``logit e_j ~ N(m, 1)``, and
     used if they gain more than their Laplace cost and 3. On emotions, scene, yeast and
