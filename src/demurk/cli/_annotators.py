@@ -5,7 +5,6 @@
 
 import json
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ import pandas as pd
 from demurk.annotators import Agreement, Annotations, Consensus
 from demurk.cli._annotators_page import annotators_page
 from demurk.cli._annotators_story import annotators_story
-from demurk.cli._clean import COPIES
+from demurk.cli._clean import copy_ending
 from demurk.cli._console import say
 from demurk.cli._input import features_of, read_input, row_names, samples_of, tell
 from demurk.cli._output import files_read, free_name, table_of, write_table
@@ -65,7 +64,7 @@ def annotators_file(source, output, *, seed=0, force=False, data_home=None, **re
         What is read how, as in `read_input`.
     """
     originals = files_read(source, data_home=data_home)
-    ending = _ending(source)
+    ending = copy_ending(source)
     files = [name.replace("consensus.csv", f"consensus{ending}") for name in FILES]
     room = sum(path.stat().st_size for path in originals[:1])
     output = OutputFolder(output, files, read=originals, force=force, room=room)
@@ -76,12 +75,6 @@ def annotators_file(source, output, *, seed=0, force=False, data_home=None, **re
     _write(output, table, found, facts, files[0])
     story = [*annotators_story(facts), f"Open {output.path / FILES[-2]} in a browser."]
     say("\n".join(story))
-
-
-def _ending(source):
-    """The consensus has the format of the original, where that holds tables."""
-    name = Path(str(source)).name.lower().removesuffix(".gz")
-    return next((end for end in COPIES if name.endswith(end)), ".csv")
 
 
 def _refuse_one(table, source):

@@ -30,6 +30,12 @@ Scale = Annotated[bool, typer.Option(help="Standardise the features first.")]
 Neighbors = Annotated[
     int | None, typer.Option("--neighbors", "-k", min=1, help="Graph neighbours.")
 ]
+Folder = Annotated[Path, typer.Option("--output", "-o", help="Folder to write to.")]
+Noise = Annotated[
+    str,
+    typer.Option(help="What may be wrong: auto, symmetric, extra, missing or none."),
+]
+Seed = Annotated[int, typer.Option(help="Seed of the audit.")]
 DataHome = Annotated[
     Path | None, typer.Option(help="Folder of data sets; see `demurk datasets`.")
 ]
@@ -112,9 +118,7 @@ def describe(source: Source, reading: dict | None = None) -> None:
 @reads_table
 def reduce(
     source: Source,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", help="Folder to write to.")
-    ] = Path("demurk-out"),
+    output: Folder = Path("demurk-out"),
     method: Annotated[
         str, typer.Option(help="Reducer; see `demurk methods`.")
     ] = "NMLSDR",
@@ -228,9 +232,7 @@ def predict(
 @reads_table
 def map_command(
     source: Source,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", help="Folder to write to.")
-    ] = Path("demurk-map"),
+    output: Folder = Path("demurk-map"),
     methods: Annotated[
         str, typer.Option(help="Maps, separated by commas.")
     ] = "PCA,NMLSDR,SLE-ML",
@@ -263,15 +265,8 @@ def map_command(
 @reads_table
 def clean(
     source: Source,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", help="Folder to write to.")
-    ] = Path("demurk-clean"),
-    noise: Annotated[
-        str,
-        typer.Option(
-            help="What may be wrong: auto, symmetric, extra, missing or none."
-        ),
-    ] = "auto",
+    output: Folder = Path("demurk-clean"),
+    noise: Noise = "auto",
     review: Annotated[
         int | None,
         typer.Option(min=1, help="Suspects to list (all expected ones if not given)."),
@@ -282,7 +277,7 @@ def clean(
     review_only: Annotated[
         bool, typer.Option("--review-only", help="Correct nothing.")
     ] = False,
-    seed: Annotated[int, typer.Option(help="Seed of the audit.")] = 0,
+    seed: Seed = 0,
     force: Force = False,
     reading: dict | None = None,
 ) -> None:
@@ -305,9 +300,7 @@ def clean(
 @reads_table
 def annotators(
     source: Source,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", help="Folder to write to.")
-    ] = Path("demurk-annotators"),
+    output: Folder = Path("demurk-annotators"),
     seed: Annotated[int, typer.Option(help="Seed of the forest.")] = 0,
     force: Force = False,
     reading: dict | None = None,
@@ -328,13 +321,8 @@ def review(
     blind: Annotated[
         bool, typer.Option("--blind", help="Hide scores and reasons.")
     ] = False,
-    noise: Annotated[
-        str,
-        typer.Option(
-            help="What may be wrong: auto, symmetric, extra, missing or none."
-        ),
-    ] = "auto",
-    seed: Annotated[int, typer.Option(help="Seed of the audit.")] = 0,
+    noise: Noise = "auto",
+    seed: Seed = 0,
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[
         int, typer.Option(min=0, max=65535, help="Port; a free one if 0.")

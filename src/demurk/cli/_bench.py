@@ -104,6 +104,11 @@ def last_line(error):
     return (error or "").strip().rpartition("\n")[2]
 
 
+def _only(what):
+    help = f"{what} to run, or a pattern; may be given again."
+    return Annotated[list[str] | None, typer.Option(help=help)]
+
+
 def bench(
     names: Annotated[
         list[str] | None,
@@ -144,18 +149,9 @@ def bench(
     seeds: Annotated[
         int | None, typer.Option(min=1, help="Number of seeds instead of the file's.")
     ] = None,
-    only_data: Annotated[
-        list[str] | None,
-        typer.Option(help="Data set to run, or a pattern; may be given again."),
-    ] = None,
-    only_settings: Annotated[
-        list[str] | None,
-        typer.Option(help="Setting to run, or a pattern; may be given again."),
-    ] = None,
-    only_methods: Annotated[
-        list[str] | None,
-        typer.Option(help="Method to run, or a pattern; may be given again."),
-    ] = None,
+    only_data: _only("Data set") = None,
+    only_settings: _only("Setting") = None,
+    only_methods: _only("Method") = None,
 ) -> None:
     """Run protocols of the benchmark; a stopped run goes on where it was."""
     from demurk.benchmark.engine._protocol import (

@@ -11,14 +11,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from scipy.sparse import issparse
-from sklearn.decomposition import PCA
 from sklearn.preprocessing import StandardScaler
 
 from demurk.cli._audit import find_suspects
 from demurk.cli._clean_page import audit_facts, audit_page, audit_story, size_line
 from demurk.cli._console import note, say
 from demurk.cli._input import labels_for, read_input, tell
-from demurk.cli._map import _timed
+from demurk.cli._map import _timed, plain_map
 from demurk.cli._output import (
     EXACT_ROWS,
     choose_neighbors,
@@ -84,7 +83,7 @@ def clean_file(
     _check_options(noise, review, flip)
     originals = files_read(source, data_home=data_home)
     room = sum(path.stat().st_size for path in originals[:1])
-    ending = _ending(source)
+    ending = copy_ending(source)
     files = [name.replace("cleaned.csv", f"cleaned{ending}") for name in FILES]
     output = OutputFolder(output, files, read=originals, force=force, room=room)
     table = read_input(source, data_home=data_home, **reading)
@@ -137,11 +136,7 @@ def _maps(X, labels, seed, neighbors):
             except ValueError:
                 pass  # constant labels point nowhere
     with _timed("PCA", seconds):
-        small = min(X.shape) < 3
-        X = X.toarray() if small and issparse(X) else X
-        solver = "arpack" if issparse(X) else "auto"
-        pca = PCA(min(2, *X.shape), svd_solver=solver, random_state=seed)
-        maps["PCA"] = pca.fit_transform(X)
+        maps["PCA"] = plain_map(X, seed)
     return maps
 
 
@@ -156,8 +151,8 @@ def _mapped(labeled, seed):
 # Telling
 
 
-def _ending(source):
-    """The cleaned copy has the format of the original, where that holds tables."""
+def copy_ending(source):
+    """A copy has the format of the original, where that holds tables."""
     name = Path(str(source)).name.lower().removesuffix(".gz")
     return next((end for end in COPIES if name.endswith(end)), ".csv")
 

@@ -92,17 +92,13 @@ def shown_progress(pipeline):
         pipeline.set_callbacks()
 
 
-def show_table(title, columns, rows, *, best=()):
-    """Print a table; `best` lists the columns whose largest number is set in bold."""
+def show_table(title, columns, rows):
+    """Print a table."""
     table = Table(title=Text(title), title_justify="left", title_style="bold")
     numeric = [isinstance(value, float) for value in rows[0]] if rows else []
     for column, is_number in zip(columns, numeric or [False] * len(columns)):
         table.add_column(Text(column), justify="right" if is_number else "left")
-    tops = {j: max(row[j] for row in rows) for j in best} if rows else {}
     for row in rows:
-        cells = []
-        for j, value in enumerate(row):
-            text = f"{value:.3f}" if isinstance(value, float) else str(value)
-            cells.append(Text(text, "bold" if value == tops.get(j) else ""))
-        table.add_row(*cells)
+        texts = [f"{v:.3f}" if isinstance(v, float) else str(v) for v in row]
+        table.add_row(*map(Text, texts))
     console.print(table)

@@ -39,10 +39,17 @@ def _options(n_neighbors, neighbors):
     return search if n_neighbors is None else search | {"n_neighbors": n_neighbors}
 
 
-def _pca(X, y, options, weights):
+def plain_map(X, seed=0):
+    """The first two principal components, of narrow and sparse features too."""
+    if issparse(X) and min(X.shape) < 3:
+        X = X.toarray()
     solver = "arpack" if issparse(X) else "auto"
-    size = min(2, *X.shape)
-    return {"PCA": PCA(size, svd_solver=solver, random_state=0).fit_transform(X)}
+    pca = PCA(min(2, *X.shape), svd_solver=solver, random_state=seed)
+    return pca.fit_transform(X)
+
+
+def _pca(X, y, options, weights):
+    return {"PCA": plain_map(X)}
 
 
 def _mddm(X, y, options, weights):

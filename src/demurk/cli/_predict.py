@@ -28,6 +28,7 @@ from demurk.utils._files import OutputFolder, atomic_path, check_outputs
 
 __all__ = [
     "choose_classifier",
+    "load_classifier",
     "model_predictions",
     "predict_file",
     "prediction_columns",
@@ -296,12 +297,7 @@ def _use_model(path, source, output, force, reading):
     """Predict with a saved model."""
     read = files_read(path, source, data_home=reading["data_home"])
     check_outputs([output], read=read, force=force)
-    model = io.load(path)
-    if not hasattr(model, "predict_proba"):
-        raise ValueError(
-            f"{path} holds no classifier: give a model written by `demurk predict` or "
-            "`demurk reduce`."
-        )
+    model = load_classifier(path)
     table = _new_table(source, reading)
     with atomic_path(output, force=force) as temporary:
         try:
@@ -313,6 +309,17 @@ def _use_model(path, source, output, force, reading):
             ) from error
         _write(table, model.classes_, predicted, proba, temporary, given=False)
     say(f"{len(table)} predictions written to {output}")
+
+
+def load_classifier(path):
+    """A saved model that can predict."""
+    model = io.load(path)
+    if not hasattr(model, "predict_proba"):
+        raise ValueError(
+            f"{path} holds no classifier: give a model written by `demurk predict` or "
+            "`demurk reduce`."
+        )
+    return model
 
 
 def model_predictions(model, table):

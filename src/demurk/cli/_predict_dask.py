@@ -5,10 +5,13 @@
 
 from pathlib import Path
 
-from demurk import io
 from demurk.cli._console import say
 from demurk.cli._output import table_of
-from demurk.cli._predict import model_predictions, prediction_columns
+from demurk.cli._predict import (
+    load_classifier,
+    model_predictions,
+    prediction_columns,
+)
 from demurk.cluster._files import parquet_files
 from demurk.datasets import Table
 from demurk.utils._files import OutputFolder
@@ -51,7 +54,7 @@ def predict_folder(model, source, output, address, *, force=False):
     n_rows = 0
     with _client(distributed, address) as client, folder.writing() as place:
         # Loaded anew by whoever needs it, should its worker be lost.
-        loaded = client.submit(_load, str(Path(model).resolve()))
+        loaded = client.submit(load_classifier, str(Path(model).resolve()))
         tasks = {
             client.submit(_predict, loaded, *group, pure=False): name
             for name, group in zip(names, groups)
@@ -98,16 +101,6 @@ def _client(distributed, address):
             f"worker {address}`."
         ) from error
     return client
-
-
-def _load(path):
-    model = io.load(path)
-    if not hasattr(model, "predict_proba"):
-        raise ValueError(
-            f"{path} holds no classifier: give a model written by `demurk predict` or "
-            "`demurk reduce`."
-        )
-    return model
 
 
 def _predict(model, path, number, first):

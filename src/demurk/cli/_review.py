@@ -10,7 +10,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from scipy.sparse import issparse
-from sklearn.decomposition import PCA
 from sklearn.preprocessing import StandardScaler
 
 from demurk.cli._console import note, say, shown_progress
@@ -135,6 +134,7 @@ def _session(table, store, reviewer, blind, noise, seed, stack):
 
 def _world(table, seed):
     """A map of the rows, made fast."""
+    from demurk.cli._map import plain_map
     from demurk.review._app import pack_world
 
     X = table.features
@@ -142,7 +142,5 @@ def _world(table, seed):
         Z = X.toarray() if issparse(X) else X
     else:
         X = StandardScaler(with_mean=not issparse(X)).fit_transform(X)
-        solver = "arpack" if issparse(X) else "auto"
-        Z = PCA(min(2, *X.shape), svd_solver=solver, random_state=seed)
-        Z = Z.fit_transform(X)
+        Z = plain_map(X, seed)
     return pack_world({"PCA": Z}, table.labels)

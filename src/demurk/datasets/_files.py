@@ -20,7 +20,6 @@ from demurk.labels._sets import short
 from demurk.utils._text import one_line
 
 MISSING = frozenset({"", "?", "na", "n/a", "nan", "null", "none", "<na>"})
-TRUTH = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0}
 
 
 def existing_file(path):

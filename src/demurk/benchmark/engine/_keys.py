@@ -60,7 +60,7 @@ def data_checksum(kind, data_set, options=None):
 
     Examples
     --------
-    >>> from demurk.benchmark.engine import data_checksum
+    >>> from demurk.benchmark.engine._keys import data_checksum
     >>> data_checksum(print, "digits")
     'builtin'
     """

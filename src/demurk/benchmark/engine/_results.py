@@ -9,29 +9,15 @@ import json
 import re
 from pathlib import Path
 
+from demurk.benchmark.engine._store import COLUMNS
+
 __all__ = ["read_results", "results_csv"]
 
 TEXTS = (
     *("protocol", "data_set", "setting", "method"),
     *("status", "error", "code", "data", "key"),
 )
-FIELDS = (
-    "protocol",
-    "data_set",
-    "setting",
-    "method",
-    "seed",
-    "status",
-    "error",
-    "cpu_s",
-    "wall_s",
-    "peak_mb",
-    "code",
-    "data",
-    "versions",
-    "finished",
-    "key",
-)
+FIELDS = (*(name for name in COLUMNS[1:] if name != "values"), "key")
 # A path from the root, but neither part of an address nor of a fraction.
 ABSOLUTE = re.compile(
     r"(?<![\w/:.\\])(?:(?:/[\w.+@-]+){2,}|[A-Za-z]:(?:\\[\w.+@ -]+){2,})"

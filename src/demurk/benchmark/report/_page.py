@@ -4,6 +4,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 import html
+import re
 from importlib.resources import files
 
 from demurk.benchmark.report._figure_style import figure_svg
@@ -56,13 +57,7 @@ def report_page(content):
         "sections": "\n".join(bodies),
     }
     page = (web / "report.html").read_text(encoding="utf-8")
-    # Split once, so that no text put in can hold a place of its own.
-    pieces = page.split("{{")
-    filled = [pieces[0]]
-    for piece in pieces[1:]:
-        name, _, rest = piece.partition("}}")
-        filled += [parts[name], rest]
-    return "".join(filled)
+    return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], page)
 
 
 def _bullets(lines):
