@@ -5,6 +5,8 @@
 
 import numpy as np
 
+from demurk.utils._amounts import amount
+
 __all__ = ["agreement_line", "annotators_story"]
 
 # Customary limits of Krippendorff's alpha for firm and for tentative conclusions.
@@ -49,7 +51,7 @@ def size_line(facts):
         f"{facts['with_several']:,} rows have several answers"
     )
     if facts["without_answer"]:
-        text += f", {facts['without_answer']:,} have none and stay blank"
+        text += f", rows that have none and stay blank: {facts['without_answer']:,}"
     return f"{text}."
 
 
@@ -57,11 +59,12 @@ def annotators_story(facts):
     """The findings in sentences."""
     yield agreement_line(*facts["alpha"], facts["with_several"])
     yield size_line(facts)
-    what = "rows" if facts["one_class"] else "labels of a row"
+    what = ("row", "rows") if facts["one_class"] else ("entry", "entries")
     by = "their answers and the features" if facts["with_features"] else "their answers"
+    wrong = amount(round(facts["expected_wrong"]), *what)
     yield (
-        f"They disagree about {facts['disagreements']:,} {what}; to judge "
-        f"by {by}, about {facts['expected_wrong']:,.0f} of the consensus will be wrong."
+        f"They disagree about {amount(facts['disagreements'], *what)}; to judge by "
+        f"{by}, the consensus will be wrong about {wrong}."
     )
     known = [line for line in facts["people"] if line["quality"][0] is not None]
     if len(known) > 1:

@@ -120,8 +120,11 @@ def reduce(
     source: Source,
     output: Folder = Path("demurk-out"),
     method: Annotated[
-        str, typer.Option(help="Reducer; see `demurk methods`.")
-    ] = "NMLSDR",
+        str | None,
+        typer.Option(
+            help="Reducer, see `demurk methods`; NMLSDR, or CENDA for candidates."
+        ),
+    ] = None,
     components: Annotated[
         int | None, typer.Option("--components", "-d", min=1, help="Dimensions.")
     ] = None,

@@ -21,6 +21,7 @@ from demurk.review._exchange import (
 )
 from demurk.review._standing import Standing
 from demurk.review._store import Store, store_path
+from demurk.utils._amounts import amount
 from demurk.utils._files import atomic_path, check_outputs
 
 __all__ = ["apply_file"]
@@ -74,7 +75,7 @@ def apply_file(
         if import_ is not None:
             who = reviewer or getpass.getuser()
             added = import_decisions(import_, table, store, who)
-            say(f"{added:,} decisions were new in {import_}.")
+            say(f"{amount(added, 'new decision')} taken from {import_}.")
         made = apply_decisions(table, store)
         if export is not None:
             _export(files[0], made.table, store, force)

@@ -27,7 +27,7 @@ from demurk.cli._input import label_cells, labels_for, labels_of, samples_of
 from demurk.cli._output import choose_trees
 from demurk.partial_label import IPAL
 
-__all__ = ["Findings", "count_labels", "find_suspects", "fit_audit"]
+__all__ = ["Findings", "count_labels", "find_suspects", "fit_audit", "refuse_ones"]
 
 # Length of each list where the number of wrong entries is not known.
 UNKNOWN_REVIEW = 25
@@ -102,7 +102,7 @@ def find_suspects(table, *, noise="auto", review=None, flip=0.8, seed=0):
     if table.form.form == "candidates":
         audit = _candidates(table)
     else:
-        _refuse_ones(table)
+        refuse_ones(table)
         _refuse_noise(table, noise)
         audit = fit_audit(table, noise, seed)
         if audit._people is not None:
@@ -244,7 +244,8 @@ def _refuse_noise(table, noise):
         )
 
 
-def _refuse_ones(table):
+def refuse_ones(table):
+    """Labels that are never said to be absent."""
     labels = table.labels
     if not labels.single and labels.values[labels.observed].all():
         raise ValueError(

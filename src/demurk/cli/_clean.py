@@ -96,8 +96,8 @@ def clean_file(
         note(sentence)
     maps = _maps(X, table.labels, seed, search)
     facts = audit_facts(table, found, maps, noise, flip, seed)
-    facts["neighbors"] = search
-    _write(output, table, found, maps, facts, f"cleaned{ending}")
+    facts |= {"neighbors": search, "copy": f"cleaned{ending}"}
+    _write(output, table, found, maps, facts)
     story = [f"{facts['data']}: {size_line(facts)}", *audit_story(source, facts)]
     story.append(f"Open {output.path / 'audit.html'} in a browser.")
     say("\n".join(story))
@@ -157,7 +157,7 @@ def copy_ending(source):
     return next((end for end in COPIES if name.endswith(end)), ".csv")
 
 
-def _write(output, table, found, maps, facts, copy):
+def _write(output, table, found, maps, facts):
     """Write all files; they appear together."""
     names = [str(name) for name in table.labels.classes]
     soft = pd.DataFrame(found.audit.label_distributions_, columns=names)
@@ -165,7 +165,7 @@ def _write(output, table, found, maps, facts, copy):
     page = audit_page(table, found, maps, facts)
     with output.writing() as folder:
         write_table(_told(found, table.labels), folder / "suspects.csv")
-        _write_copy(table, found, folder / copy)
+        _write_copy(table, found, folder / facts["copy"])
         write_table(soft, folder / "label_distributions.csv")
         write_text(folder / "audit.html", page)
         summary = json.dumps(facts, indent=1, ensure_ascii=False) + "\n"

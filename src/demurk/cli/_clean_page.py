@@ -15,6 +15,7 @@ from demurk.cli._input import samples_of
 from demurk.review._cards import CardMaker
 from demurk.review._people import WhoSaid
 from demurk.review._questions import Questions
+from demurk.utils._amounts import amount
 from demurk.viz import embedding_page
 
 __all__ = [
@@ -84,7 +85,8 @@ def audit_facts(read, found, maps, noise, flip, seed):
 
 def size_line(facts):
     if facts["one_class"]:
-        text = f"{facts['entries']:,} rows audited ({facts['n_labels']:,} classes)"
+        classes = amount(facts["n_labels"], "class", "classes")
+        text = f"{amount(facts['entries'], 'row')} audited ({classes})"
         if facts["not_observed"]:
             text += f"; rows without a class, which stay so: {facts['not_observed']:,}"
         return f"{text}."
@@ -104,7 +106,8 @@ def audit_story(source, facts):
     yield facts["message"]
     if facts["one_class"]:
         least = "" if facts["estimated"] else ", however many of them are wrong"
-        yield f"Listed: the {wrong:,} rows whose class looks least likely{least}."
+        rows = amount(wrong, "row")
+        yield f"Listed: {rows} whose class looks least likely{least}."
     elif facts["estimated"]:
         yield (
             f"Suspects listed: {wrong:,} given but probably wrong, {missing:,} missing "
@@ -116,7 +119,7 @@ def audit_story(source, facts):
             "least likely, however many of them are wrong."
         )
     if flip is None:
-        yield f"Nothing was corrected: cleaned.csv has the labels of {source}."
+        yield f"Nothing was corrected: {facts['copy']} has the labels of {source}."
     elif not facts["estimated"]:
         yield "Nothing was corrected, for want of a noise rate."
     elif not corrected:
@@ -125,10 +128,10 @@ def audit_story(source, facts):
             f"No {what} is wrong with a probability above {flip:g}: nothing corrected."
         )
     else:
-        rows = " rows" if facts["one_class"] else ""
+        what = ("row", "rows") if facts["one_class"] else ("entry", "entries")
         yield (
-            f"Corrected in cleaned.csv: {corrected:,}{rows}, wrong with a probability "
-            f"above {flip:g}{_guess(facts)}. {source} is unchanged."
+            f"Corrected in {facts['copy']}: {amount(corrected, *what)}, wrong with a "
+            f"probability above {flip:g}{_guess(facts)}. {source} is unchanged."
         )
     if facts["n_labeled"] < FEW_SAMPLES:
         yield (

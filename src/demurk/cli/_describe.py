@@ -8,6 +8,7 @@ import numpy as np
 from demurk.cli._annotators_story import agreement_line
 from demurk.cli._console import say, show_table
 from demurk.cli._input import features_of, read_input
+from demurk.utils._amounts import amount
 
 __all__ = ["describe_file"]
 
@@ -74,9 +75,9 @@ def _say_labels(table):
         "candidates": "candidates, one of them true",
     }[table.form.form]
     say(
-        f"Labels ({table.form}): {what}; {labels.n_labels:,} of them, "
-        f"{int((~labels.labeled).sum()):,} rows without any, "
-        f"{int((~labels.observed[labels.labeled]).sum()):,} single gaps."
+        f"Labels ({table.form}): {what}; {labels.n_labels:,} in all, "
+        f"{amount(int((~labels.labeled).sum()), 'row')} without any, "
+        f"{amount(int((~labels.observed[labels.labeled]).sum()), 'single gap')}."
     )
     given = labels.values.sum(axis=0)
     gaps = (~labels.observed).sum(axis=0)

@@ -138,7 +138,8 @@ def _refuse_columns(source, options):
 
 
 def tell(table):
-    """Say what a user should know about the table before the work."""
+    """Say what a user should know about the table before the work, or refuse it."""
+    _refuse_constant(table)
     dialect = table.source.dialect
     if table.source.format == "text" and dialect.encoding not in ("utf-8", "utf-8-sig"):
         note(f"Read as {dialect.encoding} text; --encoding says otherwise.")
@@ -154,6 +155,19 @@ def tell(table):
         note(
             f"Warning: {', '.join(map(repr, table.leaks[:5]))} says the same as a "
             "label; leave it out with --drop unless that is meant."
+        )
+
+
+def _refuse_constant(table):
+    """One class alone can be compared with nothing."""
+    labels = table.labels
+    if labels is None or not labels.single or table.annotations is not None:
+        return
+    given = labels.classes[(labels.values > 0).any(axis=0)]
+    if len(given) == 1:
+        raise ValueError(
+            f"Every labelled row of {table.source.path} is '{given[0]}', which can be "
+            "compared with nothing: give a column with two classes or more."
         )
 
 

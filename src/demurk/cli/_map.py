@@ -20,6 +20,7 @@ from demurk.cli._input import labels_for, read_input, samples_of, tell
 from demurk.cli._output import choose_neighbors, files_read
 from demurk.manifold import SLEML, embed_weights
 from demurk.projection import MDDM, NMLSDR
+from demurk.utils._amounts import amount
 from demurk.utils._files import OutputFolder, write_text
 from demurk.viz import plot_embeddings, save_page
 from demurk.viz._packing import align_embeddings, read_embeddings
@@ -31,6 +32,7 @@ FILES = ("map.html", "map.png", "summary.json")
 
 # The paper recommends to look at several shares of the features.
 WEIGHTS = (1.0, 0.9, 0.5, 0.1)
+FEWEST_ROWS = 4
 
 
 def _options(n_neighbors, neighbors):
@@ -117,6 +119,11 @@ def map_file(
     output = OutputFolder(output, FILES, read=read, force=force)
     table = read_input(source, **reading)
     tell(table)
+    if len(table) < FEWEST_ROWS:
+        raise ValueError(
+            f"{source} has {amount(len(table), 'row')}, but a map needs {FEWEST_ROWS} "
+            "or more."
+        )
     X = _features(table, scale)
     search, sentence = choose_neighbors(X)
     if sentence:
@@ -178,7 +185,8 @@ def _timed(name, seconds):
 
 
 def _summary(table, maps, seconds, found):
-    labels = table.labels
+    labels, form = table.labels, table.form.form
+    given = labels.values > 0 if form == "candidates" else labels.observed
     facts = {
         "data": table.name,
         "n_samples": labels.n_samples,
@@ -186,8 +194,9 @@ def _summary(table, maps, seconds, found):
         "n_labels": labels.n_labels,
         "maps": list(maps),
         "seconds": seconds,
+        "form": form,
         "one_class": labels.single,
-        "given": count_labels(labels.observed, labels.single),
+        "given": count_labels(given, labels.single),
     }
     if found is not None:
         facts |= {
@@ -202,14 +211,15 @@ def _summary(table, maps, seconds, found):
 def _report(facts, page):
     maps = facts["maps"]
     lines = [
-        f"{facts['data']}: {facts['n_samples']} samples, {len(maps)} "
-        f"map{'s' * (len(maps) > 1)} ({', '.join(maps)})."
+        f"{facts['data']}: {amount(facts['n_samples'], 'sample')}, "
+        f"{amount(len(maps), 'map')} ({', '.join(maps)})."
     ]
     if "listed" in facts:
         lines.append(facts["message"])
         among = "rows with a class"
         if not facts["one_class"]:
-            among = f"given labels, in {facts['suspect_samples']} samples"
+            what = "candidates" if facts["form"] == "candidates" else "entries"
+            among = f"{what}, in {amount(facts['suspect_samples'], 'sample')}"
         lines.append(
             f"Suspects listed: {facts['listed']} of {facts['given']} {among}; `demurk "
             "clean` gives the reasons."

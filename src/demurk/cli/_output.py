@@ -3,6 +3,7 @@
 # Authors: The demurk developers
 # SPDX-License-Identifier: BSD-3-Clause
 
+import gzip
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from demurk.datasets._catalogue import (
     needed_files,
 )
 from demurk.utils._files import write_text
+from demurk.utils._optional import import_optional
 from demurk.utils._text import FORMULA
 
 __all__ = [
@@ -85,9 +87,30 @@ def csv_text(frame, **options):
 
 
 def write_table(frame, path):
-    """Write a table of ours as CSV."""
-    text = csv_text(safe_table(frame), index=False, float_format="%.6g")
-    write_text(path, text)
+    """Write a table of ours in the format of its name; CSV if that says nothing."""
+    name = path.name.lower()
+    frame = safe_table(frame)
+    if name.endswith(".xlsx"):
+        import_optional("openpyxl", "tables")
+        frame.to_excel(path, index=False)
+    elif name.endswith((".jsonl", ".ndjson", ".json")):
+        lines = not name.endswith(".json")
+        text = frame.to_json(orient="records", lines=lines, force_ascii=False)
+        write_text(path, text.rstrip("\n") + "\n")
+    elif name.endswith((".parquet", ".pq", ".feather", ".arrow")):
+        import_optional("pyarrow", "tables")
+        # A column has one type there.
+        texts = [c for c, kind in frame.dtypes.items() if kind.name == "object"]
+        frame = frame.astype(dict.fromkeys(texts, str))
+        columns = name.endswith((".parquet", ".pq"))
+        (frame.to_parquet if columns else frame.to_feather)(path)
+    else:
+        plain = name.removesuffix(".gz")
+        sep = "\t" if plain.endswith(".tsv") else ","
+        text = csv_text(frame, sep=sep, index=False, float_format="%.6g")
+        write_text(path, text)
+        if plain != name:
+            path.write_bytes(gzip.compress(path.read_bytes(), mtime=0))
 
 
 def files_read(*sources, data_home=None):

@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from demurk import io
 from demurk.annotators import Annotations
 from demurk.audit import soft_labels
-from demurk.cli._audit import fit_audit
+from demurk.cli._audit import fit_audit, refuse_ones
 from demurk.cli._console import say, shown_progress
 from demurk.cli._input import labels_for, labels_of, read_input, row_names, tell
 from demurk.cli._output import beside, files_read, free_name, table_of, write_table
@@ -24,6 +24,7 @@ from demurk.datasets._table_form import NoLabelsError
 from demurk.labels import LabelData
 from demurk.multilabel import MurkyClassifier
 from demurk.registry import get_method
+from demurk.utils._amounts import amount
 from demurk.utils._files import OutputFolder, atomic_path, check_outputs
 
 __all__ = [
@@ -40,7 +41,10 @@ CHOICES = {
     "target": ("f1", "hamming"),
 }
 # Endings of formats that hold the whole table, with its blanks filled in.
-WHOLE = (".json", ".jsonl", ".h5ad", ".parquet", ".feather", ".xlsx")
+WHOLE = (".json", ".jsonl", ".ndjson", ".parquet", ".pq", ".feather", ".arrow")
+WHOLE += (".xlsx", ".h5ad")
+# A smaller share of wrong labels rounds to none, and `demurk clean` may find more.
+LEAST_TOLD = 0.005
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,6 +97,11 @@ def predict_file(
         raise ValueError(
             "--dask predicts with a model that is trained already: name it before the "
             f"samples (demurk predict MODEL {source} --dask {dask})."
+        )
+    if str(output).lower().endswith(".h5ad") and (saved or train is not None):
+        raise ValueError(
+            f"{output} cannot hold predictions, which are a table: end its name in "
+            ".csv, .parquet or .xlsx."
         )
     if not saved:
         _train_and_predict(source, train, Path(output), force, model or {}, reading)
@@ -209,11 +218,15 @@ def _training(source, train, reading):
     try:
         table = read_input(train or source, **reading)
     except NoLabelsError as error:
+        if train is not None:
+            raise
         raise NoLabelsError(
             f"{str(error).rstrip('.')}; or name a labelled file with --train, or a "
             "model before it."
         ) from error
     tell(table)
+    if table.form.form != "candidates":
+        refuse_ones(table)
     labels, X = table.labels, table.features
     if train is None:
         if labels.observed.all() and table.form.form != "candidates":
@@ -404,16 +417,23 @@ def _filled(table, classes, predicted, proba):
     return table.with_labels(np.where(labels.observed, labels.values, predicted))
 
 
+def _knows_rate(classifier):
+    """Whether there is a share of wrong labels worth telling."""
+    if not isinstance(classifier, MurkyClassifier) or classifier.noise == "none":
+        return False
+    return classifier.noise_rate is not None or classifier.noise_rate_ >= LEAST_TOLD
+
+
 def _story(classifier, data, output, saved):
     labels = data.labels
     blank = ~labels.observed[data.asked]
     n_rows = int(blank.all(axis=1).sum())
     n_cells = int(blank[~blank.all(axis=1)].sum())
-    n_learned = np.count_nonzero(labels.labeled)
+    learned = amount(np.count_nonzero(labels.labeled), "labelled sample")
+    asked = [(n_rows, "other"), (n_cells, "single label")]
+    predicted = " and ".join(amount(*each) for each in asked if each[0])
     lines = [
-        f"{type(classifier).__name__} learned from {n_learned} labelled samples and "
-        f"predicted {n_rows} others"
-        + (f" and {n_cells} single labels." if n_cells else ".")
+        f"{type(classifier).__name__} learned from {learned} and predicted {predicted}."
     ]
     y = labels_of(data.known, classifier)
     if isinstance(y, Annotations):
@@ -426,7 +446,7 @@ def _story(classifier, data, output, saved):
             "What was decided in the review counts as certain, other labels by how "
             "probably they are right."
         )
-    elif isinstance(classifier, MurkyClassifier) and classifier.noise != "none":
+    elif _knows_rate(classifier):
         how = "given" if classifier.noise_rate is not None else "estimated"
         # Entries are counted where a label is least expected: no more can be wrong.
         bound = "About" if labels.single or how == "given" else "At most"

@@ -23,7 +23,9 @@ from demurk.cli._output import (
     write_table,
 )
 from demurk.multilabel import SemiSupervisedMLkNN
+from demurk.partial_label import IPAL
 from demurk.registry import get_method
+from demurk.utils._amounts import amount
 from demurk.utils._files import OutputFolder, write_text
 from demurk.viz import plot_embedding
 
@@ -33,7 +35,7 @@ __all__ = ["FILES", "reduce_file"]
 FILES = ("embedding.csv", "labels.csv", "embedding.png", "model.skops", "summary.json")
 
 
-def _build(X, method, n_components, n_neighbors, scale):
+def _build(X, method, n_components, n_neighbors, scale, form):
     """Scale, reduce, classify."""
     reducer = get_method(method, task="reduce").load()(n_components)
     search, sentence = choose_neighbors(X)
@@ -45,33 +47,38 @@ def _build(X, method, n_components, n_neighbors, scale):
     if sentence:
         note(sentence)
     steps = [StandardScaler(with_mean=not issparse(X))] if scale else []
-    classifier = SemiSupervisedMLkNN(**options)
-    return make_pipeline(*steps, reducer, classifier)
+    kind = IPAL if form == "candidates" else SemiSupervisedMLkNN
+    return make_pipeline(*steps, reducer, kind(**options))
 
 
 def reduce_file(
     source,
     output,
     *,
-    method="NMLSDR",
+    method=None,
     n_components=None,
     n_neighbors=None,
     scale=True,
     force=False,
     **reading,
 ):
-    """Reduce, clean and classify a labelled data set; write everything to a folder."""
-    get_method(method, task="reduce")  # a wrong name is said before any work
+    """Reduce, clean and classify a labelled data set; write everything to a folder.
+
+    Without a method it is CENDA for candidates, of which one is true, else NMLSDR.
+    """
+    if method is not None:
+        get_method(method, task="reduce")  # a wrong name is said before any work
     read = files_read(source, data_home=reading.get("data_home"))
     output = OutputFolder(output, FILES, read=read, force=force)
     data = read_input(source, **reading)
     tell(data)
-    X = data.features
-    model = _build(X, method, n_components, n_neighbors, scale)
+    X, form = data.features, data.form.form
+    method = method or ("CENDA" if form == "candidates" else "NMLSDR")
+    model = _build(X, method, n_components, n_neighbors, scale, form)
     with shown_progress(model):
         model.fit(X, data.y)
-    Z, cleaned = np.asarray(model[:-1].transform(X)), model[-1].transduction_
-    given = np.asarray(data.y)
+    Z, given = np.asarray(model[:-1].transform(X)), np.asarray(data.y)
+    cleaned, soft = _cleaned(data, given, model[-1])
     summary = _summary(data, method, Z, given, cleaned)
     summary["neighbors"] = model[-1].neighbors
     axes = [f"component_{j + 1}" for j in range(Z.shape[1])]
@@ -80,16 +87,43 @@ def reduce_file(
         table, labels, picture, saved, facts = (folder / name for name in FILES)
         named = row_names(data)
         write_table(table_of([*named.items(), *zip(axes, Z.T)]), table)
-        write_table(_label_table(data, given, cleaned, model[-1]), labels)
+        write_table(_label_table(data, given, cleaned, soft, model[-1]), labels)
         figure.savefig(picture, dpi=150)
         first = [] if data.vectorizer is None else [("table", data.vectorizer)]
         io.save(Pipeline([*first, *model.steps]), saved)
         write_text(facts, json.dumps(summary, indent=1) + "\n")
     say(
-        f"{data.name}: {summary['n_features']} features reduced to {Z.shape[1]} by "
-        f"{method}. {summary['completed']} missing labels completed, "
-        f"{summary['overruled']} of {summary['given']} given labels overruled.\n"
+        f"{data.name}: {amount(summary['n_features'], 'feature')} reduced to "
+        f"{Z.shape[1]} by {method}. {_outcome(summary, form)}\n"
         f"Embedding, cleaned labels, picture and model are in {output.path}/"
+    )
+
+
+def _cleaned(data, given, classifier):
+    """The labels after all, hard and soft; what a person has decided stays."""
+    soft = classifier.label_distributions_
+    if data.form.form == "candidates":
+        return (classifier.labels_[:, None] == classifier.classes_).astype(int), soft
+    cleaned = classifier.transduction_
+    if data.checked is None:
+        return cleaned, soft
+    settled = data.checked[0]
+    soft = np.where(settled, data.labels.values, soft)
+    if cleaned.ndim == 1:
+        settled = settled.any(axis=1)
+    return np.where(settled, given, cleaned), soft
+
+
+def _outcome(summary, form):
+    """What became of the labels, in a sentence."""
+    if form == "candidates":
+        of_all = f"of {amount(summary['given'], 'candidate')}"
+        return f"{summary['overruled']:,} {of_all} ruled out; each row has one class."
+    what = ("class", "classes") if form == "class" else ("entry", "entries")
+    return (
+        f"{amount(summary['completed'], f'missing {what[0]}', f'missing {what[1]}')} "
+        f"completed, {summary['overruled']:,} of {amount(summary['given'], *what)} "
+        "overruled."
     )
 
 
@@ -99,21 +133,22 @@ def _missing(labels):
 
 def _summary(data, method, Z, given, cleaned):
     missing, undecided = _missing(given), _missing(cleaned)
+    candidates = data.form.form == "candidates"
+    overruled = (given > 0) & (cleaned == 0) if candidates else cleaned != given
     return {
         "data": data.name,
         "method": method,
         "n_samples": int(Z.shape[0]),
         "n_features": int(data.features.shape[1]),
         "n_components": int(Z.shape[1]),
-        "given": int((~missing).sum()),
+        "given": int((given > 0).sum() if candidates else (~missing).sum()),
         "completed": int((missing & ~undecided).sum()),
-        "overruled": int((~missing & (cleaned != given)).sum()),
+        "overruled": int((~missing & overruled).sum()),
     }
 
 
-def _label_table(data, given, cleaned, classifier):
+def _label_table(data, given, cleaned, soft, classifier):
     """Given, cleaned and soft labels side by side."""
-    soft = classifier.label_distributions_
     names = [str(name) for name in classifier.classes_]
     if given.ndim == 1:
         columns = [("given", given), ("cleaned", cleaned)]

@@ -15,6 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from demurk.cli._console import note, say, shown_progress
 from demurk.cli._input import read_input, tell
 from demurk.review._store import Store, store_path
+from demurk.utils._amounts import amount
 from demurk.utils._optional import import_optional
 
 __all__ = ["review_file"]
@@ -58,18 +59,19 @@ def review_file(
     for package in ("starlette", "uvicorn", "bokeh"):
         import_optional(package, "review")
     from demurk.review._guard import check_host
-    from demurk.review._server import serving
+    from demurk.review._server import bound_socket, serving
 
     check_host(host, allow_remote)
+    with bound_socket(host, port):
+        pass  # that nobody listens there is said before the audit
     check_file(source)
     table = read_input(source, decided=False, **reading)
     tell(table)
     image_root = Path(source).resolve().parent if image_root is None else image_root
     with ExitStack() as stack:
-        store = stack.enter_context(Store(store_path(source)))
         # What takes time comes before the audit, so that the first card stands soon.
         world = _world(table, seed)
-        session = _session(table, store, reviewer, blind, noise, seed, stack)
+        session = _session(table, reviewer, blind, noise, seed, stack)
         server, listener, address = stack.enter_context(
             serving(session, host=host, port=port, image_root=image_root, world=world)
         )
@@ -78,7 +80,7 @@ def review_file(
                 "Whoever has this link can read the table and decide, and the network "
                 "can read along."
             )
-        say(f"Decisions go to {store.path}, one by one.\nOpen {address}")
+        say(f"Decisions go to {session.store.path}, one by one.\nOpen {address}")
         if show:
             webbrowser.open(address)
         server.run(sockets=[listener])
@@ -93,30 +95,30 @@ def check_file(source):
         )
 
 
-def _session(table, store, reviewer, blind, noise, seed, stack):
+def _session(table, reviewer, blind, noise, seed, stack):
     """Audit what is known by now, and begin."""
     from demurk.review._apply import settled_mask
     from demurk.review._keys import row_keys
-    from demurk.review._ranking import rank_labels
     from demurk.review._rerank import Reranker
     from demurk.review._session import Session
     from demurk.review._standing import Standing, decided_labels
 
+    path, ranking = store_path(table.source.path), None
+    if not path.exists():
+        # A table that cannot be audited leaves no decisions file behind.
+        ranking = _ranked(table, table.labels, None, noise, seed)
+    store = stack.enter_context(Store(path))
     standing, keys = Standing(), row_keys(table, store)
     standing.take(store.since())
     values, used, _, _ = decided_labels(table, keys, standing)
     if used:
-        note(f"{len(used):,} decisions are here already; the review goes on.")
-    ranking = rank_labels(
-        table.features,
-        replace(table.labels, values=(values > 0).astype(float), observed=values >= 0),
-        noise=noise,
-        seed=seed,
-        trusted=settled_mask(values.shape, used),
-        given=table.labels,
-        n_jobs=-1,
-        watch=shown_progress,
-    )
+        here = amount(len(used), "decision is", "decisions are")
+        note(f"{here} here already; the review goes on.")
+    if used or ranking is None:
+        now = (values > 0).astype(float)
+        now = replace(table.labels, values=now, observed=values >= 0)
+        settled = settled_mask(values.shape, used)
+        ranking = _ranked(table, now, settled, noise, seed)
     reranker = stack.enter_context(
         closing(Reranker(table.features, noise=noise, seed=seed))
     )
@@ -129,6 +131,22 @@ def _session(table, store, reviewer, blind, noise, seed, stack):
         seed=seed,
         keys=keys,
         on_decision=reranker,
+    )
+
+
+def _ranked(table, labels, settled, noise, seed):
+    """Audit labels as they are now."""
+    from demurk.review._ranking import rank_labels
+
+    return rank_labels(
+        table.features,
+        labels,
+        noise=noise,
+        seed=seed,
+        trusted=settled,
+        given=table.labels,
+        n_jobs=-1,
+        watch=shown_progress,
     )
 
 

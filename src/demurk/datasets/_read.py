@@ -8,15 +8,12 @@ from pathlib import Path
 from demurk.datasets._arff import read_arff
 from demurk.datasets._arrays import read_libsvm, read_npz
 from demurk.datasets._mat import read_mat
-from demurk.datasets._table_read import TABLES, is_table, read_table
+from demurk.datasets._table_read import LIBSVM, TABLES, is_table, read_table
 
 _READERS = {
     ".arff": read_arff,
     ".mat": read_mat,
-    ".svm": read_libsvm,
-    ".libsvm": read_libsvm,
-    ".svmlight": read_libsvm,
-    ".txt": read_libsvm,
+    **dict.fromkeys(LIBSVM, read_libsvm),
     ".npz": read_npz,
 }
 
@@ -29,7 +26,8 @@ def read_dataset(path, **options):
     path : str or path
         The file: `.arff` (:func:`read_arff`), `.mat` (:func:`read_mat`), `.svm`,
         `.libsvm`, `.svmlight` or `.txt` (:func:`read_libsvm`), `.npz`
-        (:func:`read_npz`), or a table (:func:`read_table`). Text formats may be
+        (:func:`read_npz`), or a table (:func:`read_table`), as which `.txt` and the
+        names of libsvm count too where the content is one. Text formats may be
         compressed, with `.gz` added to the name.
     **options
         Passed to the reader. A column of classes is called `target` for all formats.
@@ -55,7 +53,7 @@ def read_dataset(path, **options):
     >>> toy.data.shape, toy.target.shape
     ((2, 2), (2, 1))
     """
-    if is_table(path):
+    if is_table(path, options):
         if "target" in options:
             options["class_"] = options.pop("target")
         return read_table(path, **options).bunch()

@@ -14,7 +14,7 @@ from scipy.sparse import issparse
 from demurk.datasets._files import check_known, make_bunch
 from demurk.datasets._table_cells import CellError, as_words
 from demurk.datasets._table_features import Column, NoFeaturesError, TableFeatures
-from demurk.datasets._table_form import cut_name
+from demurk.datasets._table_form import check_names, cut_name
 from demurk.datasets._table_labels import find_form, read_labels
 from demurk.datasets._table_leaks import find_leaks
 from demurk.datasets._table_people import find_people, is_stem, person_columns
@@ -102,10 +102,10 @@ class Table:
         self.name = Path(self.source.path).name.split(".")[0] or "table"
         self.checked = None
         self._given = given
-        _check_names(frame.columns, self.source.path)
+        check_names(frame.columns, self.source.path)
         self._options = {key: tuple(v) for key, v in (options or {}).items() if v}
         for option, names in self._options.items():
-            check_known(names, set(frame.columns), f"--{option}", self.source.path)
+            check_known(names, frame.columns, f"--{option}", self.source.path)
         self.annotations, self._beside_labels = None, []
         settings = {k: v for k, v in settings.items() if v is not None}
         said = {"labels": labels, "class_": class_, "tags": tags}
@@ -173,13 +173,15 @@ class Table:
         images = self._options.get("image", ())
         chosen["drop"] = (*chosen["drop"], *images)
         decimal = self.source.dialect.decimal
-        if self._given is not None:
-            return self._beside(decimal)
-        transformer = TableFeatures(**chosen, decimal=decimal)
         try:
+            if self._given is not None:
+                return self._beside(decimal)
+            transformer = TableFeatures(**chosen, decimal=decimal)
             features = transformer.fit_transform(self.cells)
         except CellError as error:
             raise self._placed(error) from error
+        except NoFeaturesError as error:
+            raise NoFeaturesError(error.columns, self.source.path) from error
         return features, list(transformer.get_feature_names_out()), transformer
 
     def _beside(self, decimal):
@@ -295,10 +297,11 @@ class Table:
 
     @cached_property
     def leaks(self):
-        """Names of features that say the same as a label."""
+        """Columns, or features from elsewhere, that say the same as a label."""
         if self.labels is None or issparse(self.features):
             return []
-        return find_leaks(self.features, self.feature_names, self.labels)
+        pieces = () if self.vectorizer is None else self.vectorizer.pieces_
+        return find_leaks(self.features, self.feature_names, self.labels, pieces)
 
     def with_labels(self, labels):
         """Make a copy with other labels; cells whose label stays keep their spelling.
@@ -358,7 +361,7 @@ class Table:
         ----------
         path : str or path
             The file to write. Text keeps separator, encoding, line ends and spelling of
-            what was read.
+            what was read, JSON its records, a workbook its formulas, looks and sheets.
         format : {"label studio", "doccano"}, default=None
             The tool to write for, where the name does not tell.
         scores : array-like of shape (n_rows,), default=None
@@ -392,13 +395,3 @@ class Table:
         data = self.features
         data = data if issparse(data) else np.ascontiguousarray(data)
         return make_bunch(data, target, self.feature_names, names, self.name)
-
-
-def _check_names(names, path):
-    seen = set()
-    for name in names:
-        if name in seen:
-            raise ValueError(
-                f"{path} has two columns {cut_name(name)!r}; rename one of them."
-            )
-        seen.add(name)

@@ -70,6 +70,16 @@ def _word(value):
     return str(value).strip()
 
 
+def plain_cells(cells):
+    """The cells of a column without numpy's types, None where one is missing."""
+    values = cells.astype(object)
+    return [None if gone else _plain(v) for v, gone in zip(values, cells.isna())]
+
+
+def _plain(value):
+    return value.tolist() if isinstance(value, (np.generic, np.ndarray)) else value
+
+
 def numbers_of(cells, decimal="."):
     """A column as floats, NaN for gaps; None if it holds anything else."""
     kind = cells.dtype

@@ -25,9 +25,9 @@ from demurk.datasets._table_pieces import apply_piece, category_piece, learn_pie
 class NoFeaturesError(ValueError):
     """No column could be a feature."""
 
-    def __init__(self, columns=()):
+    def __init__(self, columns=(), path="The table"):
         super().__init__(
-            "The table has no column beside the labels that could be a feature; add "
+            f"{path} has no column beside the labels that could be a feature; add "
             "some, or name embeddings with --features."
         )
         self.columns = columns

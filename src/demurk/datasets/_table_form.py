@@ -8,7 +8,14 @@ from dataclasses import dataclass
 
 from demurk.utils._text import one_line
 
-__all__ = ["LabelForm", "NoLabelsError", "cut_name", "quoted", "shown_name"]
+__all__ = [
+    "LabelForm",
+    "NoLabelsError",
+    "check_names",
+    "cut_name",
+    "quoted",
+    "shown_name",
+]
 
 LONGEST_NAME = 60
 
@@ -27,6 +34,17 @@ def quoted(text):
 def shown_name(column):
     """The name of a column as a shell takes it, for a sentence."""
     return quoted(cut_name(column))
+
+
+def check_names(names, path):
+    """Refuse two columns of one name."""
+    seen = set()
+    for name in names:
+        if name in seen:
+            raise ValueError(
+                f"{path} has two columns {cut_name(name)!r}; rename one of them."
+            )
+        seen.add(name)
 
 
 class NoLabelsError(ValueError):

@@ -5,9 +5,8 @@
 
 import json
 
-import numpy as np
-
 from demurk.datasets._label_studio import is_tasks, tasks_frame
+from demurk.datasets._table_cells import plain_cells
 from demurk.utils._nesting import parse_text
 from demurk.utils._optional import import_optional
 from demurk.utils._text import one_line
@@ -40,7 +39,7 @@ def read_json(data, path):
     pd = import_optional("pandas", "tables")
     frame = pd.DataFrame(records)
     frame.columns = [str(name) for name in frame.columns]
-    return frame, "doccano" if _is_doccano(frame) else "json", None
+    return frame, "doccano" if _is_doccano(frame) else "json", records
 
 
 def _array(text, path):
@@ -75,35 +74,48 @@ def _is_doccano(frame):
     return all(isinstance(cell, list) for cell in frame["label"])
 
 
-def write_json(frame, path, lines=True):
-    """Rows as JSON objects; what is missing is left out."""
-    names = list(frame.columns)
-    rows = zip(*(frame[name].astype(object) for name in names))
-    records = [
-        json.dumps(
-            {n: _plain(v) for n, v in zip(names, row) if not _is_gap(v)},
-            ensure_ascii=False,
-        )
-        for row in rows
-    ]
-    text = "\n".join(records) if lines else "[\n" + ",\n".join(records) + "\n]"
+def write_json(table, path, lines=True):
+    """Rows as JSON objects: as they were but for labels, or without what is missing."""
+    if table.source.format in ("json", "doccano"):
+        rows = _corrected(table)
+    else:
+        names = list(table.frame.columns)
+        cells = zip(*(plain_cells(table.frame[name]) for name in names))
+        rows = [{n: v for n, v in zip(names, row) if v is not None} for row in cells]
+    texts = [json.dumps(row, ensure_ascii=False, default=str) for row in rows]
+    text = "\n".join(texts) if lines else "[\n" + ",\n".join(texts) + "\n]"
     path.write_text(text + "\n", encoding="utf-8", newline="")
 
 
-def _is_gap(value):
-    return (
-        value is None
-        or (not isinstance(value, (list, str)) and value is not value)
-        or (isinstance(value, float) and value != value)
-    )
+def _corrected(table):
+    """The records that were read, with the cells changed that say something else."""
+    frame, records = table.frame, table.source.extra
+    if table.source.rows is not None:
+        records = [records[line] for line in table.source.rows]
+    kept = set(frame.columns)
+    rows = [{n: v for n, v in record.items() if n in kept} for record in records]
+    known = {name for record in records for name in record}
+    empty = [] if table.source.format == "doccano" else None
+    for name in frame.columns:
+        if name not in known or name in table.form.columns:
+            _correct(rows, name, plain_cells(frame[name]), empty)
+    return rows
 
 
-def _plain(value):
-    """A value as JSON knows it."""
-    if isinstance(value, np.generic):
-        return value.item()
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    return (
-        value if isinstance(value, (str, int, float, bool, list, dict)) else str(value)
-    )
+def _correct(rows, name, cells, empty):
+    """Put the cells of a column into the rows that say something else there."""
+    said = [row[name] for row in rows if name in row]
+    whole = any(type(v) is int for v in said) and not any(map(_is_float, said))
+    empty = "" if "" in said else empty
+    for row, cell in zip(rows, cells):
+        if cell is None or cell == "":
+            if row.get(name, "") not in (None, ""):
+                row[name] = empty
+        elif row.get(name) != cell:
+            # Beside a gap, pandas turns 2 into 2.0.
+            back = whole and _is_float(cell) and cell.is_integer()
+            row[name] = int(cell) if back else cell
+
+
+def _is_float(value):
+    return isinstance(value, float)

@@ -124,23 +124,24 @@ def _together(columns):
 
 def no_labels(frame, name):
     """What to say where no column is known to hold labels."""
-    truths, words, lists = [], [], []
+    truths, words, lists = [], [], []  # lists: forms of columns with several per cell
     for j, column in enumerate(map(str, frame.columns)):
         cells = frame.iloc[:2000, j]
         if holds_lists(cells):
-            lists.append(column)
+            lists.append([LabelForm("tags", (column,))])
             continue
         distinct = {word for word in as_words(cells) if word.lower() not in UNKNOWN}
         plain = {word.lower() for word in distinct}
         if distinct and plain <= TRUE | FALSE:
             truths.append(column)
-        elif _few(distinct, len(cells)):
+            continue
+        if forms := _several(distinct, len(cells)):
+            lists.append([LabelForm(form, (column,)) for form in forms])
+        if _few(distinct, len(cells)):
             words.append(column)
-        elif any("|" in w or ";" in w for w in distinct):
-            lists.append(column)
     ways = [LabelForm("labels", tuple(truths[-8:]))] if truths else []
     words = _together(words)
-    ways += [LabelForm("tags", (column,)) for column in lists[-1:]]
+    ways += lists[-1] if lists else []
     # Labels mostly stand behind what they are about.
     ways += [LabelForm("class", (column,)) for column in reversed(words)]
     # A name with a line break, or a very long one, is none to type.
@@ -154,6 +155,20 @@ def no_labels(frame, name):
         )
     commands = [f"demurk COMMAND {quoted(name)} {way}" for way in ways]
     return f"{first}: try `{'`, `'.join(commands)}`."
+
+
+def _several(distinct, n_rows):
+    """What cells that hold several values may be, the likely form first; or nothing."""
+    forms = {"|": ("candidates", "tags"), ";": ("tags", "candidates"), ", ": ("tags",)}
+    for mark, names in forms.items():
+        cut = [{part.strip() for part in word.split(mark)} - {""} for word in distinct]
+        if all(len(members) < 2 for members in cut):
+            continue
+        members = set().union(*cut)
+        recur = sum(map(len, cut)) > len(members) and _few(members, n_rows)
+        if recur or not (mark == ", " or _few(distinct, n_rows)):
+            return names
+    return ()
 
 
 def _few(distinct, n_rows):

@@ -1,4 +1,4 @@
-"""Features that say the same as a label."""
+"""Columns that say the same as a label."""
 
 # Authors: The demurk developers
 # SPDX-License-Identifier: BSD-3-Clause
@@ -9,8 +9,11 @@ import numpy as np
 FIRST_ROWS = 64
 
 
-def find_leaks(features, names, labels):
-    """Features that a label says the same as, one to one, on all observed rows."""
+def find_leaks(features, names, labels, pieces=()):
+    """Columns with a feature that says the same as a label, on all observed rows."""
+    # Features that are no column of numbers stand last, piece by piece.
+    coded = [piece["column"] for piece in pieces for _ in piece["outputs"]]
+    columns = [*names[: len(names) - len(coded)], *coded]
     found = []
     if labels.single:
         targets = [(labels.values.argmax(axis=1), labels.labeled)]
@@ -28,7 +31,7 @@ def find_leaks(features, names, labels):
                 values = features[np.ix_(rows[firsts], alike)]
                 same = features[np.ix_(part, alike)] == values[places[part]]
                 alike = alike[same.all(axis=0) & _distinct(values)]
-        found += [names[j] for j in alike]
+        found += [columns[j] for j in alike]
     return list(dict.fromkeys(found))
 
 

@@ -4,38 +4,48 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 import io
-import re
-import zipfile
 from pathlib import Path
 
 import numpy as np
 
 from demurk.datasets._arrays import load_arrays
 from demurk.datasets._files import check_data, existing_file
-from demurk.datasets._room import bounded
 from demurk.datasets._table import Table
 from demurk.datasets._table_bunch import table_from_bunch
 from demurk.datasets._table_cells import as_words
+from demurk.datasets._table_excel import EXCEL, read_book
 from demurk.datasets._table_source import Source
-from demurk.datasets._table_text import has_column, read_bytes, read_text, sniff
+from demurk.datasets._table_text import (
+    has_column,
+    looks_like_libsvm,
+    read_bytes,
+    read_text,
+    sniff,
+)
 from demurk.utils._optional import import_optional
 from demurk.utils._text import one_line
 
 TEXT = (".csv", ".tsv", ".dat", ".tab")
 PARQUET = (".parquet", ".pq")
 FEATHER = (".feather", ".arrow")
-EXCEL = (".xlsx", ".xlsm")
-SHEET_ROWS = 1_048_576
-ROW_NUMBER = re.compile(rb"""\br\s*=\s*["'][A-Za-z]{0,3}(\d{1,300})""")
 JSON = (".json", ".jsonl", ".ndjson")
 TABLES = (*TEXT, *PARQUET, *FEATHER, *EXCEL, *JSON, ".h5ad")
+# Names that tables share with libsvm text, and what is said about tables alone.
+LIBSVM = (".svm", ".libsvm", ".svmlight", ".txt")
+LABELLED = frozenset({"labels", "class_", "target", "tags", "candidates", "annotator"})
 
 
-def is_table(path):
-    """Whether a name announces a table, and not one of the formats of numbers."""
-    return str(path) == "-" or Path(path).name.lower().removesuffix(".gz").endswith(
-        TABLES
-    )
+def is_table(path, options=()):
+    """Whether a file is a table, and not in one of the formats of numbers.
+
+    Its name says so, or, where that may mean both, the given `options` or the content.
+    """
+    name = Path(path).name.lower().removesuffix(".gz")
+    if str(path) == "-" or name.endswith(TABLES):
+        return True
+    if not name.endswith(LIBSVM) or not Path(path).is_file():
+        return False
+    return not LABELLED.isdisjoint(options) or not looks_like_libsvm(path)
 
 
 def read_table(
@@ -67,10 +77,10 @@ def read_table(
     Parameters
     ----------
     path : str or path
-        The file: delimited text (`.csv`, `.tsv`, `.dat`; with `.gz` too), `.parquet`,
-        `.feather`, `.arrow`, `.xlsx`, JSON lines (`.jsonl`; doccano's too), `.json` (a
-        list of records, or tasks of Label Studio), `.h5ad`, or "-" for the standard
-        input. Other formats are read by :func:`read_dataset`.
+        The file: delimited text (`.csv`, `.tsv`, `.dat`, `.txt`; with `.gz` too),
+        `.parquet`, `.feather`, `.arrow`, `.xlsx`, JSON lines (`.jsonl`; doccano's too),
+        `.json` (a list of records, or tasks of Label Studio), `.h5ad`, or "-" for the
+        standard input. Other formats are read by :func:`read_dataset`.
     labels : list of str, int or str, default=None
         Columns of 0 and 1, a label each: their names, the number of columns at the end,
         or the prefix that marks them. `label:` is found by itself and cut off the
@@ -140,10 +150,12 @@ def read_table(
     >>> songs.features.ravel().tolist(), songs.labels.classes.tolist()
     ([120.5, 85.0], ['happy', 'sad'])
     """
-    if not is_table(path):
-        return _from_dataset(path, labels, class_)
     if labels == 0 and not isinstance(labels, str):
         labels = []
+    said = {"labels": labels, "class_": class_, "tags": tags}
+    said |= {"candidates": candidates, "annotator": annotator}
+    if not is_table(path, [name for name, value in said.items() if value]):
+        return _from_dataset(path, labels, class_)
     cells = (tags is not None or candidates is not None) and tag_sep is None
     frame, given, source = read_cells(
         path, sep, decimal, encoding, header, features, tags or candidates
@@ -159,11 +171,7 @@ def read_table(
     }
     table = Table(
         frame,
-        labels=labels,
-        class_=class_,
-        tags=tags,
-        candidates=candidates,
-        annotator=annotator,
+        **said,
         row=row,
         options={name: _listed(value) for name, value in options.items()},
         given=given,
@@ -202,11 +210,15 @@ def read_cells(path, sep, decimal, encoding, header, features, wanted=None):
 
         frame, given, extra = read_anndata(path, features)
         return frame, given, Source(name, "anndata", extra=extra)
-    if plain.endswith((*PARQUET, *FEATHER, *EXCEL)):
-        return _typed(path, plain), None, Source(name, "typed")
+    if plain.endswith((*PARQUET, *FEATHER)):
+        return _typed(path, plain, name), None, Source(name, "typed")
     data = read_bytes(name)
+    if plain.endswith(EXCEL):
+        frame = _typed(data, plain, name)
+        before = frame.copy(deep=False)
+        return frame, None, Source(name, "excel", data=data, extra=before)
     if name == "-" and data[:4] == b"PAR1":
-        return _typed(io.BytesIO(data), ".parquet"), None, Source("-", "typed")
+        return _typed(io.BytesIO(data), ".parquet", "-"), None, Source("-", "typed")
     if plain.endswith(JSON) or (name == "-" and data.lstrip()[:1] in (b"[", b"{")):
         from demurk.datasets._table_json import read_json
 
@@ -223,7 +235,7 @@ def read_cells(path, sep, decimal, encoding, header, features, wanted=None):
     return frame, None, Source(name, "text", dialect, kept)
 
 
-def _typed(path, plain):
+def _typed(content, plain, path):
     """A frame from a format that knows types."""
     pd = import_optional("pandas", "tables")
     if plain.endswith(EXCEL):
@@ -232,12 +244,11 @@ def _typed(path, plain):
         import_optional("pyarrow", "tables")
     try:
         if plain.endswith(PARQUET):
-            frame = pd.read_parquet(path)
+            frame = pd.read_parquet(content)
         elif plain.endswith(FEATHER):
-            frame = pd.read_feather(path)
+            frame = pd.read_feather(content)
         else:
-            _check_sheets(path)
-            frame = pd.read_excel(path, keep_default_na=False, na_values=[""])
+            frame = read_book(content, path)
     except Exception as error:  # pyarrow and openpyxl raise their own kinds
         what = "n Excel" if plain.endswith(EXCEL) else " Parquet or Feather"
         raise ValueError(
@@ -247,19 +258,6 @@ def _typed(path, plain):
         raise ValueError(f"{path} has no rows or no columns.")
     frame.columns = [str(name) for name in frame.columns]
     return frame
-
-
-def _check_sheets(path):
-    """Refuse row numbers that no spreadsheet has: the gaps before them are filled."""
-    with zipfile.ZipFile(path) as archive:
-        for info in archive.infolist():
-            if not info.filename.startswith("xl/worksheets/"):
-                continue
-            with archive.open(info) as stream:
-                content = bytes(bounded(stream, path))
-            for number in ROW_NUMBER.findall(content):
-                if len(number) > 7 or int(number) > SHEET_ROWS:
-                    raise ValueError(f"a cell says that it is in row {int(number):.3g}")
 
 
 # Features from elsewhere

@@ -16,7 +16,7 @@ class Source:
     path: str = "table"
     format: str = "frame"
     dialect: Dialect = field(default_factory=Dialect)
-    data: bytes | None = None  # of the standard input, which cannot be read again
+    data: bytes | None = None  # of the standard input, or of a workbook
     extra: Any = None  # what a format holds beside the cells
     rows: Any = None  # in a table with several lines per row, the first of each
 

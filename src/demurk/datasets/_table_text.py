@@ -15,13 +15,17 @@ from pathlib import Path
 
 import numpy as np
 
-from demurk.datasets._files import existing_file
+from demurk.datasets._files import existing_file, open_bytes
 from demurk.datasets._room import bounded
 from demurk.utils._optional import import_optional
 
 SEPARATORS = (",", ";", "\t", "|")
 # Enough of a file to see how it is written.
 SAMPLE = 1 << 16
+# No text has more of these than one sign in twenty.
+CONTROLS, MOST_CONTROLS = re.compile(r"[\0-\x08\x0e-\x1f\x7f]"), 0.05
+# A feature of libsvm text, and a line that has none.
+PAIR, LABELS = re.compile(r"(^|\s)\d+:\S"), re.compile(r"[-+.,\deE\s]*")
 # A row must fit into a block of pyarrow.
 BLOCK = 4 << 20
 MARKS = {
@@ -63,6 +67,7 @@ def sniff(data, name, *, sep=None, decimal=None, encoding=None, header=True):
     """How the text in `data` is written, as far as it is not said."""
     encoding = _encoding(data) if encoding is None else _known_encoding(encoding)
     text = _sample(data, encoding)
+    _check_is_text(text, name)
     if sep is None:
         sep = "\t" if _plain_name(name).endswith(".tsv") else _separator(text)
     elif len(sep := sep.replace("\\t", "\t")) != 1:
@@ -77,6 +82,24 @@ def sniff(data, name, *, sep=None, decimal=None, encoding=None, header=True):
     decimal = decimal or _decimal(text, sep)
     newline = newline if "\n" in text or "\r" in text else "\n"
     return Dialect(sep, decimal, encoding, newline, quote_all, header)
+
+
+def looks_like_libsvm(path):
+    """Whether the first lines are labels and pairs like 5:0.2, and no names of columns.
+
+    What cannot be unpacked is left to the reader of the format, who says so.
+    """
+    try:
+        with open_bytes(Path(path)) as stream:
+            data = stream.read(SAMPLE)
+    except (EOFError, OSError, zlib.error):
+        return True
+    lines = _sample(data, _encoding(data)).splitlines()
+    lines = [line for line in lines if line.strip() and not line.startswith("#")]
+    if not lines or PAIR.search(lines[0]):
+        return True
+    # A sample may lack features, but the names of columns are no numbers.
+    return LABELS.fullmatch(lines[0]) is not None and any(map(PAIR.search, lines))
 
 
 def has_column(data, dialect, name):
@@ -135,6 +158,15 @@ def _sample(data, encoding):
     if len(data) > SAMPLE and "\n" in text:
         text = text[: text.rindex("\n") + 1]
     return text
+
+
+def _check_is_text(text, name):
+    """Refuse what no person wrote: pictures, archives, UTF-16 without its mark."""
+    if len(CONTROLS.findall(text)) > MOST_CONTROLS * len(text):
+        raise ValueError(
+            f"{name} is no text, for it is full of control characters; give a table, "
+            "or the --encoding of this one, such as utf-16."
+        )
 
 
 def _rows(text, sep):
@@ -255,10 +287,12 @@ def numbered_rows(text, dialect, name):
                 continue
             width = len(cells) if width is None else width
             if len(cells) != width:
+                values = "1 value" if len(cells) == 1 else f"{len(cells)} values"
+                columns = "is 1 column" if width == 1 else f"are {width} columns"
                 raise ValueError(
-                    f"{name}, line {begun}: the row has {len(cells)} values but there "
-                    f"are {width} columns; leave cells empty rather than out, quote "
-                    "values that hold the separator, or give it with --sep."
+                    f"{name}, line {begun}: the row has {values} but there {columns}; "
+                    "leave cells empty rather than out, quote values that hold the "
+                    "separator, or give it with --sep."
                 )
             yield cells, begun
     except csv.Error as error:

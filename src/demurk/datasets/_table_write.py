@@ -5,6 +5,7 @@
 
 import csv
 import json
+from collections import Counter, defaultdict
 
 import numpy as np
 
@@ -60,12 +61,17 @@ def _truth_cells(cells, column, labels):
     for value in (0, 1):
         same, other = (np.flatnonzero(before == v) for v in (value, 1 - value))
         if same.size:
-            spelling[value] = old[same[0]]
+            spelling[value] = _usual(old[same])
         elif other.size:
             spelling[value] = _opposite(old[other[0]], value)
         else:
             spelling[value] = str(value) if text else value
     return _kept(cells, changed, [spelling[int(value)] for value in after])
+
+
+def _usual(cells):
+    """The cell that occurs most, the first of several."""
+    return Counter(cells).most_common(1)[0][0]
 
 
 PAIRS = (("yes", "no"), ("true", "false"), ("y", "n"), ("t", "f"), ("1", "0"))
@@ -92,13 +98,15 @@ def _class_cells(cells, given, labels):
     after = np.array([_known(label) for label in labels.tolist()], dtype=object)
     changed = np.array([a != b for a, b in zip(before, after)])
     old = cells.astype(object).to_numpy()
-    spelling = {}
-    for row in np.flatnonzero(given.labeled)[::-1]:
-        spelling[before[row]] = old[row]
-    blank = "" if any(isinstance(cell, str) for cell in old[:1]) else None
     if any(isinstance(cell, LISTS) for cell in old):
         spelling = {value: [value] for value in classes.tolist()}
         blank = []
+    else:
+        spelled = defaultdict(list)
+        for row in np.flatnonzero(given.labeled):
+            spelled[before[row]].append(old[row])
+        spelling = {value: _usual(cells) for value, cells in spelled.items()}
+        blank = "" if isinstance(old[0], str) else None
     new = [blank if a is None else spelling.get(a, a) for a in after]
     return _kept(cells, changed, new) if changed.any() else cells
 
@@ -162,14 +170,15 @@ def write_table(table, path, format=None, scores=None):
     elif format == "doccano" or name.endswith((".jsonl", ".ndjson", ".json")):
         from demurk.datasets._table_json import write_json
 
-        write_json(frame, path, lines=not name.endswith(".json"))
+        write_json(table, path, lines=not name.endswith(".json"))
     elif name.endswith((".parquet", ".pq")):
         frame.to_parquet(path)
     elif name.endswith((".feather", ".arrow")):
         frame.to_feather(path)
     elif name.endswith(".xlsx"):
-        import_optional("openpyxl", "tables")
-        frame.to_excel(path, index=False)
+        from demurk.datasets._table_excel import write_book
+
+        write_book(table, path)
     else:
         _write_text(table.frame, path, table.source.dialect, name)
     return path

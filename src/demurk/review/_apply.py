@@ -10,6 +10,7 @@ import numpy as np
 
 from demurk.review._keys import row_keys
 from demurk.review._standing import Standing, decided_labels
+from demurk.utils._amounts import amount
 
 __all__ = ["Applied", "apply_decisions", "settled_mask"]
 
@@ -39,14 +40,12 @@ class Applied:
         count = dict.fromkeys(("changed", "kept", "disputed", "row has changed"), 0)
         for line in self.changes:
             count[line[-1]] += 1
-        text = f"{count['changed']:,} labels changed, {count['kept']:,} kept"
+        text = f"{amount(count['changed'], 'label')} changed, {count['kept']:,} kept"
         if count["disputed"]:
             text += f", {count['disputed']:,} left as they were, for reviewers disagree"
         if count["row has changed"]:
-            text += (
-                f", {count['row has changed']:,} decisions left out, for their row has "
-                "gone or has changed"
-            )
+            lost = amount(count["row has changed"], "decision")
+            text += f", {lost} left out where the row has gone or has changed"
         return f"{text}."
 
 

@@ -53,7 +53,7 @@ def test_page_picture_and_summary(songs, tmp_path, capsys):
     assert "<title>songs</title>" in page
     assert (out / "map.png").read_bytes()[:4] == b"\x89PNG"
     shown = capsys.readouterr()
-    assert f"{summary['listed']} of 80 given labels" in shown.out
+    assert f"{summary['listed']} of 80 entries" in shown.out
     assert "SLE-ML (" in shown.err
 
 

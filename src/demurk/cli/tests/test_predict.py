@@ -10,6 +10,7 @@ from sklearn.impute import SimpleImputer
 from demurk import io
 from demurk.cli import _output, main
 from demurk.cli._predict import choose_classifier
+from demurk.datasets import read_table
 from demurk.multilabel import MLkNN, MurkyClassifier
 
 N_TREES = 40
@@ -72,7 +73,6 @@ def test_one_file_with_labelled_and_unlabelled_samples(songs, folder, capsys):
     predict("songs.csv", "--text", "title", "--drop", "title,genre")
     shown = capsys.readouterr()
     assert "learned from 50 labelled samples and predicted 40 others" in shown.out
-    assert "of the labels are wrong (estimated)" in shown.out
     assert "title: left out, as you said; genre: left out" in shown.err
     assert "MurkyClassifier: rf (" in shown.err
     table = pd.read_csv("predictions.csv")
@@ -235,7 +235,7 @@ def test_noise_is_passed_on(folder, capsys):
     [
         (["labelled.csv"], "Every label of labelled.csv is given, so there is none"),
         (["new.csv"], "try `demurk predict new.csv --class genre`; or name"),
-        (["new.csv", "--train", "new.csv"], "a labelled file with --train"),
+        (["new.csv", "--train", "new.csv"], "predict new.csv --class genre`."),
         (["empty.csv"], "has no labelled row: all cells of --labels label:"),
         (["one.csv"], "Only one sample is labelled"),
         (["absent.csv"], "neither a file nor a known data set"),
@@ -292,3 +292,64 @@ def test_a_model_whose_parts_do_not_fit_is_one_sentence(folder, monkeypatch, cap
     error = capsys.readouterr().err.splitlines()[-1]
     assert "predictions.skops cannot be used" in error and "IndexError" in error
     assert set(folder.iterdir()) == before
+
+
+TABLES = ["tsv", "csv.gz", "xlsx", "parquet", "pq", "feather", "jsonl", "json"]
+
+
+@pytest.mark.parametrize("ending", TABLES)
+def test_predictions_have_the_format_of_their_name(folder, ending):
+    predict("labelled.csv", "--train", "labelled.csv", "-o", "p.csv")
+    assert run("predict", "p.skops", "new.csv", "-o", "wanted.csv") == 0
+    assert run("predict", "p.skops", "new.csv", "-o", f"p.{ending}") == 0
+    wanted = pd.read_csv("wanted.csv")
+    found = read_table(f"p.{ending}", labels=["happy", "fast"]).frame
+    assert list(found) == list(wanted)
+    assert found["title"].tolist() == wanted["title"].tolist()
+    for name in wanted.select_dtypes("number"):
+        assert_allclose(found[name].astype(float), wanted[name], rtol=1e-5)
+
+
+def test_predictions_are_no_annotated_matrix(folder, capsys):
+    assert run("predict", "new.csv", "--train", "labelled.csv", "-o", "p.h5ad") == 2
+    assert "p.h5ad cannot hold predictions" in capsys.readouterr().err
+
+
+def test_labels_that_are_never_absent_teach_nothing(folder, capsys):
+    frame = pd.read_csv("songs.csv", dtype=str, keep_default_na=False)
+    labels = ["label:happy", "label:fast"]
+    frame[labels] = frame[labels].replace("0", "")
+    frame.to_csv("ones.csv", index=False)
+    assert run("predict", "ones.csv") == 2
+    assert "No label of ones.csv is 0" in capsys.readouterr().err
+
+
+def test_a_file_behind_train_is_not_asked_for_another(folder, capsys):
+    frame = pd.read_csv("labelled.csv")
+    frame[["label:happy", "label:fast"]] = ""
+    frame.to_csv("blank.csv", index=False)
+    assert run("predict", "new.csv", "--train", "blank.csv") == 2
+    said = capsys.readouterr().err
+    assert "blank.csv" in said and "--train" not in said
+
+
+def test_a_share_of_wrong_labels_that_rounds_to_none_is_not_told(songs, folder, capsys):
+    frame, _ = songs
+    plain = frame.drop(columns=["title", "genre"])
+    X = plain[FEATURES[:2]].to_numpy()
+    sides = (np.abs(X) > 0.5).all(axis=1)
+    plain["label:happy"], plain["label:fast"] = (X > 0).astype(object).T
+    plain = plain[sides].reset_index(drop=True)
+    plain.loc[len(plain) - 5 :, ["label:happy", "label:fast"]] = ""
+    plain.to_csv("clear.csv", index=False)
+    predict("clear.csv")
+    assert "predicted 5 others.\nPredictions are in" in capsys.readouterr().out
+    predict("clear.csv", "--rate", 0.004, "--force")
+    assert "About 0% of the labels are wrong (given)." in capsys.readouterr().out
+    wrong = np.random.RandomState(0).random_sample((len(plain) - 5, 2)) < 0.2
+    for j, name in enumerate(["label:happy", "label:fast"]):
+        rows = np.flatnonzero(wrong[:, j])
+        plain.loc[rows, name] = 1 - plain.loc[rows, name].astype(int)
+    plain.to_csv("clear.csv", index=False)
+    predict("clear.csv", "--force")
+    assert "% of the labels are wrong (estimated)." in capsys.readouterr().out

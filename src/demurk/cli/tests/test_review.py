@@ -6,6 +6,7 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 from urllib.parse import urlsplit
@@ -141,7 +142,7 @@ def test_a_sorted_and_shortened_table_keeps_its_decisions(reviewed, capsys):
     kept.to_csv(path, index=False)
     assert main(["apply", str(path)]) == 0
     said = capsys.readouterr().out
-    assert "2 decisions left out, for their row has gone or has changed" in said
+    assert "2 decisions left out where the row has gone or has changed" in said
     after = pd.read_csv(
         path.with_name("songs.reviewed.csv"), dtype=str, keep_default_na=False
     )
@@ -183,3 +184,23 @@ def test_a_review_from_the_shell(tmp_path):
 def test_what_cannot_be_reviewed_is_said(tmp_path, capsys):
     assert main(["review", "emotions", "--no-open"]) == 2
     assert "is no file: decisions are kept beside the table" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("why", ["audit", "port"])
+def test_a_review_that_cannot_begin_leaves_nothing_behind(tmp_path, capsys, why):
+    path, _ = flowers_file(tmp_path)
+    words = ["review", str(path), "--class", "species", "--no-open"]
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        if why == "port":
+            words += ["--port", str(taken.getsockname()[1])]
+        else:
+            frame = pd.read_csv(path, keep_default_na=False)
+            frame.loc[2:, "species"] = ""
+            frame.to_csv(path, index=False)
+            words += ["--noise", "sideways"]
+        assert main(words) == 2
+    said = capsys.readouterr().err.strip().splitlines()[-1]
+    assert said.startswith("demurk: ")
+    assert [p.name for p in tmp_path.iterdir()] == [path.name]
+    assert main(["apply", str(path)]) == 2
+    assert "There are no decisions" in capsys.readouterr().err

@@ -323,7 +323,7 @@ def test_one_number_of_suspect_classes(tmp_path, data_home, capsys):
     suspects = pd.read_csv(out / "suspects.csv")
     assert 0 < len(suspects) == facts["expected_wrong"]
     assert f"about {len(suspects)} of 50 rows" in said
-    assert f"Listed: the {len(suspects)} rows" in said
+    assert f"Listed: {len(suspects)} rows" in said
     assert (out / "audit.html").read_text().count('<a class="find"') == len(suspects)
     copy = pd.read_csv(out / "cleaned.csv", keep_default_na=False)
     rows = np.flatnonzero(copy["species"] != frame["species"]) + 1

@@ -191,7 +191,7 @@ def test_measurements_are_no_classes(write):
 
 
 DEFECTS = [
-    ("a,label:b\n1\n", {}, "line 2: the row has 1 values but there are 2 columns"),
+    ("a,label:b\n1\n", {}, "line 2: the row has 1 value but there are 2 columns"),
     ("a,label:b\n1,0\n1,0,5\n", {}, "line 3: the row has 3 values"),
     ('a,label:b\n"1,0\n', {}, r"broken\.csv, line 2: .*check the quotes"),
     ('a,label:b\n"1"2,0\n', {}, "line 2: .*check the quotes"),
