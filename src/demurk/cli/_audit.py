@@ -197,6 +197,10 @@ def _class_findings(table, audit, review, flip):
     evidence = replace(audit._evidence, rows=known + 1)
     lines = class_suspects(order, found, audit.classes_, evidence)
     rows = known[order]
+    # What is less likely than not is no "probably".
+    unlikely = found.out_of_sample[order, found.suggested[order]] < 0.5
+    words = lines["reason"].str.replace(", probably ", ", perhaps ", n=1, regex=False)
+    lines["reason"] = lines["reason"].mask(unlikely, words)
     if audit._people is not None:
         lines["reason"] = people_reasons(lines.assign(row=rows), *audit._people)
     suspects = pd.DataFrame(

@@ -163,7 +163,8 @@ class Questions:
         if column is None:
             given = self.names[int(self.labels.values[row].argmax())]
             best = self.names[suggested]
-            text = f"Given '{given}', probably '{best}' ({chance:.2f})"
+            likely = "probably" if chance >= 0.5 else "perhaps"
+            text = f"Given '{given}', {likely} '{best}' ({chance:.2f})"
             count = int((values[near, suggested] > 0).sum())
             return f"{text}; of its {len(near)} nearest rows {count} are '{best}'."
         name, given = self.names[column], self.labels.values[row, column] > 0

@@ -324,6 +324,9 @@ def test_one_number_of_suspect_classes(tmp_path, data_home, capsys):
     assert 0 < len(suspects) == facts["expected_wrong"]
     assert f"about {len(suspects)} of 50 rows" in said
     assert f"Listed: {len(suspects)} rows" in said
+    # The number is how likely the other class is for the features alone.
+    reasons = suspects["reason"].str.extract(r", (probably|perhaps) .*? \((\d\.\d\d)\)")
+    assert ((reasons[0] == "perhaps") == (reasons[1].astype(float) < 0.5)).all()
     assert (out / "audit.html").read_text().count('<a class="find"') == len(suspects)
     copy = pd.read_csv(out / "cleaned.csv", keep_default_na=False)
     rows = np.flatnonzero(copy["species"] != frame["species"]) + 1

@@ -168,6 +168,8 @@ def test_one_class_accept_keep_choose(flowers):
     assert card["reasons"][0]["sentence"].startswith(
         f"Given '{given}', probably '{truth[first]}'"
     )
+    told = session.questions.sentence(first, [], session.values, card["suggested"], 0.4)
+    assert told.startswith(f"Given '{given}', perhaps '{truth[first]}' (0.40)")
     session.decide([(first, "accept", None)])
     assert names[session.values[first].argmax()] == truth[first]
     second, _ = session.next()
