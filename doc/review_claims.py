@@ -27,9 +27,11 @@ def gap(stop, method):
     return 100 * found.median()
 
 
-def covered(method, labeled=("all", "few")):
+def covered(method, labeled=("all", "few"), data_set=None):
     """How often the interval holds what remains, over all runs and stops."""
     rows = read_rows(REVIEW)
+    if data_set is not None:
+        rows = rows[rows["data_set"] == data_set]
     chosen = rows["setting"].str.split(",").str[0].isin(labeled)
     chosen &= rows["method"] == method
     held = rows.loc[chosen, [f"covered {stop}" for stop in STOPS]]
@@ -66,6 +68,7 @@ CLAIMS = {
     "review.covered.all": (".0f", partial(covered, PAGE, ["all"])),
     "review.covered.few": (".0f", partial(covered, PAGE, ["few"])),
     "review.covered.again": (".0f", partial(covered, RERANKED)),
+    "review.covered.corel": (".0f", partial(covered, PAGE, data_set="corel5k")),
     "review.gap.before": (".0f", lambda: gap("0", RERANKED)),
 }
 for short, method in ORDERS.items():
