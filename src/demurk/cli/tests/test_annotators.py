@@ -168,7 +168,8 @@ def test_several_labels_and_no_features(tmp_path, capsys):
     path = tmp_path / "t.csv"
     frame.to_csv(path, index=False)
     assert main(["annotators", str(path), "-o", str(tmp_path / "out")]) == 0
-    assert "to judge by their answers, the consensus will be wrong about" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "to judge by their answers, the consensus will be wrong about" in said
     after = cells(tmp_path / "out" / "consensus.csv")
     assert list(after) == ["id", "label:wild", "label:tame"]
     right = (after.iloc[:, 1:].astype(int).to_numpy() == true).mean()
