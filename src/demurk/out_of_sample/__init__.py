@@ -10,14 +10,13 @@ The shared ground of :class:`~demurk.multilabel.MurkyClassifier` and
 from demurk.out_of_sample._calibration import (
     calibrate,
     fit_calibration,
-    label_means,
-    leave_one_out_means,
     stack_weights,
 )
 from demurk.out_of_sample._class_choice import choose_class_noise
 from demurk.out_of_sample._features import FeatureViews
 from demurk.out_of_sample._forest import OutOfSampleForest, out_of_bag_scores
 from demurk.out_of_sample._kernel_ridge import LeaveOneOutKernelRidge
+from demurk.out_of_sample._means import label_means, leave_one_out_means
 from demurk.out_of_sample._rates import (
     corrected_probabilities,
     estimate_flip_rate,

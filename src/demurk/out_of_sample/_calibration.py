@@ -7,14 +7,9 @@ import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 from scipy.optimize import nnls
 
-__all__ = [
-    "calibrate",
-    "entry_weights",
-    "fit_calibration",
-    "label_means",
-    "leave_one_out_means",
-    "stack_weights",
-]
+from demurk.out_of_sample._means import leave_one_out_means
+
+__all__ = ["calibrate", "entry_weights", "fit_calibration", "stack_weights"]
 
 # How far stack weights and calibration coefficients stray from where they start, in
 # standard deviations of a Gaussian prior, and which share of the way weights go back;
@@ -23,63 +18,6 @@ WEIGHT_SPREAD, WAY_BACK = 0.2, 0.5
 COEFFICIENT_SPREAD = 0.5
 COEFFICIENT_START = np.array([1.5, 1.0])
 COEFFICIENT_FLOOR = 0.05
-
-
-def label_means(Y, observed, weights=None):
-    """Frequency of each label among its observed entries.
-
-    Parameters
-    ----------
-    Y, observed : ndarray of shape (n_samples, n_labels)
-        Labels, and which of them were observed.
-    weights : ndarray of shape (n_samples,), default=None
-        How often each row counts.
-
-    Returns
-    -------
-    means : ndarray of shape (n_labels,)
-        A label that was never observed gets the mean over all labels.
-    """
-    mass, values = _counted(Y, observed, weights)
-    counts, sums = mass.sum(axis=0), values.sum(axis=0)
-    overall = _share(sums.sum(), counts.sum())
-    return np.where(counts > 0, _share(sums, counts), overall)
-
-
-def _counted(Y, observed, weights):
-    """How often each entry counts, and so many times its value."""
-    values = np.where(observed, Y, 0.0)
-    if weights is None:
-        return observed, values
-    return observed * weights[:, np.newaxis], values * weights[:, np.newaxis]
-
-
-def _share(part, whole):
-    return part / np.where(whole > 0, whole, 1)
-
-
-def leave_one_out_means(Y, observed, weights=None):
-    """Frequency of each label among the other rows, for every entry.
-
-    Parameters
-    ----------
-    Y, observed : ndarray of shape (n_samples, n_labels)
-        Labels, and which of them were observed.
-    weights : ndarray of shape (n_samples,), default=None
-        How often each row counts.
-
-    Returns
-    -------
-    means : ndarray of shape (n_samples, n_labels)
-        Entry (i, j) is the mean of label j over the observed rows other than i; where
-        there is no other row, the mean over all labels.
-    """
-    mass, values = _counted(Y, observed, weights)
-    others = mass.sum(axis=0) - mass
-    overall = _share(values.sum(), mass.sum())
-    means = _share(values.sum(axis=0) - values, others)
-    # What rounding leaves of no other row is none.
-    return np.where(others > 1e-12 * mass.sum(axis=0), means, overall)
 
 
 def stack_weights(

@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_array, check_random_state
 
 from demurk.metrics._ranking_rows import precision_rows, rank
-from demurk.out_of_sample._calibration import leave_one_out_means
+from demurk.out_of_sample._means import leave_one_out_means
 from demurk.out_of_sample._trees import (
     StrippedTrees,
     leaf_means,

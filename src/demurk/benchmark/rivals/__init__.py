@@ -8,7 +8,7 @@ candidate sets, and none of them knows that labels may be wrong, but for cleanla
 # Authors: The demurk developers
 # SPDX-License-Identifier: BSD-3-Clause
 
-from demurk.benchmark.rivals._audited import audited_candidates
+from demurk.benchmark.rivals._audited import AuditedCleanlab, audited_candidates
 from demurk.benchmark.rivals._candidates import EveryCandidate, SuspectCandidates
 from demurk.benchmark.rivals._cleanlab import CleanlabAudit
 from demurk.benchmark.rivals._coded_knn import WithoutNearest
@@ -32,6 +32,7 @@ from demurk.benchmark.rivals._standardized import standardized
 from demurk.benchmark.rivals._tuned import TunedForest
 
 __all__ = [
+    "AuditedCleanlab",
     "CleanlabAudit",
     "CleanlabFilter",
     "EveryCandidate",

@@ -12,8 +12,6 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from demurk.audit._class_members import ClassMembers
-from demurk.audit._probabilities import scaled_features
 from demurk.utils._optional import import_optional
 
 __all__ = [
@@ -52,14 +50,11 @@ class CleanlabClasses(BaseEstimator):
 
     Parameters
     ----------
-    proba : {"forest", "audit"}, default="forest"
-        Probabilities of a forest in five folds, or those of LabelAudit.
     random_state : int, default=None
-        Seed.
+        Seed of the forest whose probabilities in five folds it is given.
     """
 
-    def __init__(self, proba="forest", random_state=None):
-        self.proba = proba
+    def __init__(self, random_state=None):
         self.random_state = random_state
 
     def fit(self, X, y):
@@ -93,14 +88,8 @@ class CleanlabClasses(BaseEstimator):
         return self
 
     def _proba(self, X, y):
-        if self.proba == "forest":
-            return _folded_proba(X, y, self.random_state)
-        Y = np.eye(y.max() + 1)[y]
-        params = {"n_estimators": None, "n_jobs": None}
-        params["random_state"] = self.random_state
-        p = ClassMembers(X, scaled_features(X), Y, params).proba
-        p = np.maximum(p, 1e-4)
-        return p / p.sum(axis=1, keepdims=True)
+        """Out-of-fold probabilities of a forest, as cleanlab's guide makes them."""
+        return _folded_proba(X, y, self.random_state)
 
 
 class ForestClasses(BaseEstimator):

@@ -10,7 +10,6 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.ensemble import RandomForestRegressor
 
-from demurk.audit import LabelAudit
 from demurk.out_of_sample import out_of_bag_scores
 from demurk.utils._optional import import_optional
 
@@ -36,8 +35,6 @@ class CleanlabAudit(BaseEstimator):
         "normalized_margin", gives the numbers of the first.
     adjust_pred_probs : bool, default=False
         Whether probabilities are divided by how frequent each label is.
-    probabilities : {"forest", "LabelAudit"}, default="forest"
-        Who makes them: a forest, out of bag, or :class:`~demurk.audit.LabelAudit`.
     all_filters : bool, default=False
         Whether :meth:`other_flags` gives what cleanlab's other filters flag.
     random_state : int, default=None
@@ -64,14 +61,12 @@ class CleanlabAudit(BaseEstimator):
         n_estimators=100,
         method="self_confidence",
         adjust_pred_probs=False,
-        probabilities="forest",
         all_filters=False,
         random_state=None,
     ):
         self.n_estimators = n_estimators
         self.method = method
         self.adjust_pred_probs = adjust_pred_probs
-        self.probabilities = probabilities
         self.all_filters = all_filters
         self.random_state = random_state
 
@@ -93,9 +88,8 @@ class CleanlabAudit(BaseEstimator):
         room = "cleanlab.multilabel_classification"
         issues = import_optional(f"{room}.filter", "peers")
         rank = import_optional(f"{room}.rank", "peers")
-        maker = {"forest": _forest_proba, "LabelAudit": _audit_proba}
         p, self.shared_seconds_ = _shared(
-            maker[self.probabilities], X, y, self.n_estimators, self.random_state
+            self._proba, X, y, self.n_estimators, self.random_state
         )
         quality = rank.get_label_quality_scores_per_class(
             _lists(y), p, method=self.method, adjust_pred_probs=self.adjust_pred_probs
@@ -106,6 +100,18 @@ class CleanlabAudit(BaseEstimator):
         self.flags_ = np.asarray(found, dtype=bool)
         self._given, self._issues = (y, p), issues
         return self
+
+    @staticmethod
+    def _proba(X, y, n_estimators, random_state):
+        """Out-of-bag probabilities of a forest."""
+        forest = RandomForestRegressor(
+            n_estimators,
+            max_features="sqrt",
+            min_samples_leaf=3,
+            random_state=random_state,
+        ).fit(X, y)
+        unseen = out_of_bag_scores(forest, X.astype(np.float32), y.astype(float))
+        return unseen.clip(0, 1)
 
     def other_flags(self):
         """What the other filters call wrong.
@@ -130,20 +136,6 @@ class CleanlabAudit(BaseEstimator):
 def _lists(y):
     """Labels in the form that cleanlab takes."""
     return [np.flatnonzero(row).tolist() for row in y]
-
-
-def _forest_proba(X, y, n_estimators, random_state):
-    forest = RandomForestRegressor(
-        n_estimators, max_features="sqrt", min_samples_leaf=3, random_state=random_state
-    ).fit(X, y)
-    unseen = out_of_bag_scores(forest, X.astype(np.float32), y.astype(float))
-    return unseen.clip(0, 1)
-
-
-def _audit_proba(X, y, n_estimators, random_state):
-    model = LabelAudit("none", n_estimators=n_estimators, random_state=random_state)
-    # Without a kind of noise the score of an entry is how unlikely it is.
-    return np.abs(y - model.fit(X, y).scores_).clip(0, 1)
 
 
 _last = {}

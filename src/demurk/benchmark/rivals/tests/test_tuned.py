@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from demurk.audit import LabelAudit
-from demurk.benchmark.rivals import CleanlabAudit
+from demurk.benchmark.rivals import AuditedCleanlab, CleanlabAudit
 from demurk.benchmark.rivals import _cleanlab as tuned
 from demurk.datasets import make_multilabel_blocks
 from demurk.labels import flip_labels
@@ -20,17 +20,15 @@ def spoiled():
     return toy.data, np.column_stack([Y, np.zeros(120, dtype=int)])
 
 
-@pytest.mark.parametrize("source", ["forest", "LabelAudit"])
+@pytest.mark.parametrize("rival", [CleanlabAudit, AuditedCleanlab])
 @pytest.mark.parametrize(
     "options",
     [{}, {"adjust_pred_probs": True}, {"method": "confidence_weighted_entropy"}],
 )
-def test_scores_are_those_of_cleanlab(spoiled, source, options):
+def test_scores_are_those_of_cleanlab(spoiled, rival, options):
     X, Y = spoiled
-    settings = {"probabilities": source, "random_state": 0}
-    model = CleanlabAudit(20, **settings, **options).fit(X, Y)
-    maker = {"forest": tuned._forest_proba, "LabelAudit": tuned._audit_proba}[source]
-    p = maker(X, Y, 20, 0)
+    model = rival(20, random_state=0, **options).fit(X, Y)
+    p = rival._proba(X, Y, 20, 0)
     lists = [np.flatnonzero(row).tolist() for row in Y]
     quality = cleanlab.rank.get_label_quality_scores_per_class(lists, p, **options)
     assert_allclose(model.scores_, 1 - quality)
@@ -51,7 +49,7 @@ def test_the_margin_of_one_label_is_its_confidence(spoiled):
 
 def test_plain_disagreement_of_the_audit_is_cleanlab_on_its_probabilities(spoiled):
     X, Y = spoiled
-    model = CleanlabAudit(20, probabilities="LabelAudit", random_state=0).fit(X, Y)
+    model = AuditedCleanlab(20, random_state=0).fit(X, Y)
     audit = LabelAudit("none", n_estimators=20, random_state=0).fit(X, Y)
     assert_allclose(model.scores_, audit.scores_, atol=1e-12)
 
@@ -61,7 +59,7 @@ def test_every_filter_flags_and_spares_constant_labels(spoiled):
     model = CleanlabAudit(20, all_filters=True, random_state=0).fit(X, Y)
     found = model.other_flags()
     assert list(found) == list(tuned.FILTERS)
-    p = tuned._forest_proba(X, Y, 20, 0)
+    p = CleanlabAudit._proba(X, Y, 20, 0)
     lists = [np.flatnonzero(row).tolist() for row in Y]
     for name, flags in found.items():
         assert not flags[:, -1].any() and flags.any()

@@ -5,6 +5,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from demurk.benchmark.rivals import _classes as rivals
+from demurk.benchmark.rivals._audited import AuditedClasses
 from demurk.benchmark.tasks import wrong_classes
 from demurk.benchmark.tasks._wrong_classes import NOISES, spoiled_classes
 
@@ -62,7 +63,7 @@ def test_cleanlab_shows_all_options(blobs):
     pytest.importorskip("cleanlab")
     X, true = blobs
     given = np.where(np.random.RandomState(2).rand(600) < 0.1, (true + 1) % 4, true)
-    found = rivals.CleanlabClasses(proba="audit", random_state=0).fit(X, given)
+    found = AuditedClasses(random_state=0).fit(X, given)
     assert list(found.other_flags_) == list(rivals.FILTERS)
     assert list(found.other_scores_) == list(rivals.RANKINGS)
     assert (given != true)[np.argsort(-found.scores_)[:20]].mean() > 0.8
