@@ -115,6 +115,8 @@ class _Problem:
     def __init__(
         self, Z, Y, observed, structure, per_label, trusted=None, weights=None
     ):
+        # Sums go down the columns, each of them in one piece then.
+        Z, Y, observed = (np.asfortranarray(table) for table in (Z, Y, observed))
         self.Z, self.Y = Z, Y
         self.absent = (Y <= 0).astype(np.float64)
         self.weight = observed.astype(np.float64)
@@ -265,7 +267,7 @@ def fit_noise(
     start=None,
     weights=None,
     max_iter=100,
-    tol=1e-3,
+    tol=1e-2,
 ):
     """Fit one noise structure by damped Fisher scoring.
 
@@ -287,8 +289,9 @@ def fit_noise(
         How often each row counts.
     max_iter : int, default=100
         Most steps.
-    tol : float, default=1e-3
-        Stop when a step gains less than this in log-likelihood.
+    tol : float, default=1e-2
+        Stop when a step gains less than this in log-likelihood, of which kinds of
+        noise are told apart by units.
 
     Returns
     -------
