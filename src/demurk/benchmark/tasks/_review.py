@@ -24,6 +24,7 @@ from demurk.benchmark.tasks._spoiled import dense_data
 from demurk.labels import check_labels
 from demurk.metrics import average_precision
 from demurk.multilabel import MurkyClassifier
+from demurk.multilabel._enough import enough_trees
 from demurk.out_of_sample import out_of_bag_scores
 from demurk.review._estimate import remaining_errors
 from demurk.review._order import mean_order
@@ -123,9 +124,10 @@ def review(
         that are gone (errors that the person made count against it); where the method
         has ``wrong_proba_``, "covered", whether the interval of what remains holds the
         true number, its "width" and "bias" in shares of W; if classified, "AP" of
-        :class:`~demurk.multilabel.MurkyClassifier` (also after 0) and "gap", the share
-        that it closes between a forest on the given labels and one on clean and
-        complete ones. "seconds" is the CPU time of the ranking.
+        :class:`~demurk.multilabel.MurkyClassifier` (also after 0, and "clean", with
+        every error fixed) and "gap", the share that it closes between a forest on the
+        given labels and one on clean and complete ones. "seconds" is the CPU time of
+        the ranking.
 
     Examples
     --------
@@ -153,6 +155,8 @@ def review(
     report, model, seconds = {}, None, 0.0
     if classify:
         report = _named(_worth(key, members, run), "0")
+        clean = Review(true, true, 0.0, run.rng)
+        report |= _named(_worth(key, members, clean), "clean")
     for n_done in range(n_wrong):
         if model is None or (method.get("reranked") and n_done in turns):
             start = time.process_time()
@@ -250,13 +254,15 @@ def _learned(key, members, values, trusted):
     given = data.given[labels.labeled]
     now = np.frombuffer(values, given.dtype).reshape(given.shape)
     trusted = np.frombuffer(trusted, bool).reshape(given.shape)
+    labels.values[labels.labeled] = now
     if trusted.any():
         audit = LabelAudit(random_state=key[1])
         with quiet():
             X = data.X_train[labels.labeled]
             audit.fit(X, now, trusted=trusted, given=given)
         labels.values[labels.labeled] = soft_labels(audit).values
-    model = MurkyClassifier(members, random_state=key[1])
+    n_trees = enough_trees(np.count_nonzero(labels.labeled))
+    model = MurkyClassifier(members, n_estimators=n_trees, random_state=key[1])
     with quiet():
         model.fit(data.X_train, labels)
     return _precision(data, model.decision_function(data.X_test))
