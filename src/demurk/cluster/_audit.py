@@ -8,7 +8,7 @@ from sklearn.utils import check_random_state
 
 from demurk.audit._class_members import ClassMembers
 from demurk.audit._probabilities import out_of_sample_proba, scaled_features
-from demurk.cluster._blocks import Blocks, as_array, is_frame, read
+from demurk.cluster._blocks import Blocks, as_array, delayed, read, sample
 from demurk.labels import check_labels
 from demurk.utils._optional import import_optional
 from demurk.utils._rows import far_origin
@@ -50,18 +50,15 @@ def audit_blocks(
         Fitted. It knows no features, so that reasons name no neighbours.
     """
     dask = import_optional("dask", "dask")
-    if is_frame(X):
-        audit._validate_features(X._meta_nonempty)
-    else:
-        audit._validate_features(np.zeros((2, X.shape[1])))
     rows = as_array(X)
+    audit._validate_features(sample(X, rows.dtype))
     labels = check_labels(
         y, n_samples=rows.shape[0], kind=audit._label_kind, observed=observed
     )
     kept, _ = weighted_rows(labels, sample_weight)
     weights = check_weights(sample_weight, labels.values)
     rng, params = check_random_state(audit.random_state), audit.get_params(deep=False)
-    judge = dask.delayed(_judge, pure=False)
+    judge = delayed(_judge)
     blocks, tasks = Blocks(rows), []
     for part, where in zip(blocks.parts, blocks.slices()):
         seed = {"random_state": rng.randint(np.iinfo(np.int32).max)}

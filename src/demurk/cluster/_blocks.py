@@ -9,7 +9,7 @@ from sklearn.utils import check_array
 from demurk.utils._optional import import_optional
 from demurk.utils._rows import check_magnitudes
 
-__all__ = ["Blocks", "as_array", "is_dask", "is_frame", "read"]
+__all__ = ["Blocks", "as_array", "delayed", "is_dask", "is_frame", "read", "sample"]
 
 
 def is_dask(X):
@@ -20,6 +20,24 @@ def is_dask(X):
 def is_frame(X):
     """Whether X is a dask data frame."""
     return is_dask(X) and hasattr(X, "columns")
+
+
+def delayed(thing):
+    """What Dask makes of a function, or of what one is given; each call is a task."""
+    return import_optional("dask", "dask").delayed(thing, pure=False)
+
+
+def sample(X, dtype=None):
+    """Two rows that look like X; a dtype is for arrays."""
+    if is_frame(X):
+        return X._meta_nonempty
+    _check_dimensions(X)
+    return np.zeros((2, X.shape[1]), dtype=X.dtype if dtype is None else dtype)
+
+
+def _check_dimensions(X):
+    if X.ndim != 2:
+        raise ValueError(f"X has {X.ndim} dimensions; it should have rows and columns.")
 
 
 def as_array(X):
@@ -47,8 +65,7 @@ def as_array(X):
         )
     else:
         single = X.dtype == np.float32
-    if X.ndim != 2:
-        raise ValueError(f"X has {X.ndim} dimensions; it should have rows and columns.")
+    _check_dimensions(X)
     if np.isnan(X.shape[1]):
         raise ValueError(
             "The number of columns of X is not known; make the array with its shape."
@@ -82,7 +99,6 @@ class Blocks:
         starts = np.cumsum(sizes) - sizes
         kept = np.flatnonzero(sizes)
         self.sizes, self.starts = sizes[kept], starts[kept]
-        self.n_rows, self.dtype = int(sizes.sum()), X.dtype
         if _in_workers(X):
             parts = X.to_delayed().ravel()
             self.parts = [parts[number] for number in kept]

@@ -14,7 +14,7 @@ from joblib import parallel_config
 from demurk.audit import LabelAudit
 from demurk.base import beside_absence
 from demurk.cluster._audit import audit_blocks, is_large
-from demurk.cluster._blocks import Blocks, as_array, is_dask, is_frame, read
+from demurk.cluster._blocks import Blocks, as_array, delayed, is_dask, read, sample
 from demurk.labels import check_labels
 from demurk.linalg import Problem, Sums
 from demurk.linalg._problem import solve_sums
@@ -22,7 +22,6 @@ from demurk.multilabel import MLkNN, MurkyClassifier
 from demurk.projection import NMLSDR, SSMLDR, LinearReducer
 from demurk.projection._base import centered_targets
 from demurk.propagation import MLGFHF, NoisyLabelPropagation
-from demurk.utils._optional import import_optional
 from demurk.utils._progress import fit_progress
 
 __all__ = ["fit"]
@@ -120,9 +119,8 @@ def _replaced(estimator, hooks):
 def _validate(estimator, X, y, *, observed=None, min_samples=2, dtype=None):
     """What `DemurkEstimator._validate_fit` does; values are checked by who reads."""
     rows = as_array(X)
-    n_rows, width = rows.shape
-    sample = X._meta_nonempty if is_frame(X) else np.zeros((2, width), rows.dtype)
-    estimator._validate_features(sample, y=None if y is None else "no_validation")
+    n_rows, needed = rows.shape[0], None if y is None else "no_validation"
+    estimator._validate_features(sample(X, rows.dtype), y=needed)
     if n_rows < min_samples:
         raise ValueError(
             f"Found {n_rows} rows in X, while a minimum of {min_samples} is required."
@@ -164,8 +162,7 @@ def _project(reducer, X, labels, weights):
 
 def _sums(X, problem):
     """Sums over all rows, added up in pairs where the rows are."""
-    delayed = import_optional("dask", "dask").delayed
-    add, merge = delayed(_add, pure=False), delayed(_merge, pure=False)
+    add, merge = delayed(_add), delayed(_merge)
     blocks, T, w = Blocks(X), problem.targets, problem.weights
     parts = [
         add(part, T[rows], None if w is None else w[rows], problem.needs_scatter)

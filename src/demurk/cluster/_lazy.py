@@ -9,7 +9,7 @@ import numpy as np
 from scipy.sparse import csr_array
 from sklearn.utils.validation import check_is_fitted
 
-from demurk.cluster._blocks import as_array, is_dask, is_frame
+from demurk.cluster._blocks import as_array, delayed, is_dask, is_frame, sample
 from demurk.cluster._search import neighbor_tasks
 from demurk.graph._neighbors import _as_csr
 from demurk.utils._optional import import_optional
@@ -38,25 +38,14 @@ def lazily(name, estimator, X):
     check_is_fitted(estimator)
     if is_dask(getattr(estimator, "_fit_X", None)):
         return _among_blocks(name, estimator, X)
-    sample = _sample(X)
-    empty = np.asarray(getattr(estimator, name)(sample))[:0]
+    empty = np.asarray(getattr(estimator, name)(sample(X)))[:0]
     if is_frame(X):
         parts, sizes = X.to_delayed(), [np.nan] * X.npartitions
     else:
         X = X if X.numblocks[1] == 1 else X.rechunk({1: -1})
         parts, sizes = X.to_delayed().ravel(), X.chunks[0]
-    delayed = import_optional("dask", "dask").delayed
-    apply, model = delayed(_apply, pure=False), delayed(estimator, pure=False)
+    apply, model = delayed(_apply), delayed(estimator)
     return _stacked([apply(name, model, part, empty) for part in parts], sizes, empty)
-
-
-def _sample(X):
-    """Rows that look like X, from which the kind of result is seen."""
-    if is_frame(X):
-        return X._meta_nonempty
-    if X.ndim != 2:
-        raise ValueError(f"X has {X.ndim} dimensions; it should have rows and columns.")
-    return np.zeros((2, X.shape[1]), dtype=X.dtype)
 
 
 def _apply(name, estimator, rows, empty):
@@ -83,7 +72,7 @@ def _among_blocks(name, estimator, X):
     The neighbours are found block against block; the rest of the method then sees them
     as a graph that somebody else has found.
     """
-    estimator._validate_features(_sample(X), reset=False)
+    estimator._validate_features(sample(X), reset=False)
     points, queries = estimator._fit_X, as_array(X)
     tasks = neighbor_tasks(
         points, estimator.n_neighbors, queries, estimator.neighbors, estimator.n_jobs
@@ -94,8 +83,7 @@ def _among_blocks(name, estimator, X):
     model._fit_X = csr_array((n_points, 1))
     vars(model).pop("feature_names_in_", None)
     empty = np.asarray(getattr(model, name)(csr_array((2, n_points))))[:0]
-    delayed = import_optional("dask", "dask").delayed
-    finish, model = delayed(_finish, pure=False), delayed(model, pure=False)
+    finish, model = delayed(_finish), delayed(model)
     results = [finish(name, model, found, n_points, points.dtype) for found in tasks]
     sizes = [size for size in queries.chunks[0] if size]
     return _stacked(results, sizes, empty)

@@ -8,7 +8,7 @@ from numbers import Integral
 import numpy as np
 from sklearn.utils import gen_batches
 
-from demurk.cluster._blocks import Blocks, as_array, is_dask, read
+from demurk.cluster._blocks import Blocks, as_array, delayed, is_dask, read
 from demurk.graph import NeighborGraph
 from demurk.graph._approximate import approximate_search
 from demurk.graph._exact import drop_self, exact_search, nearest_of
@@ -81,9 +81,8 @@ def neighbor_tasks(points, n_neighbors, queries, method, n_jobs, random_state=0)
     k = min(int(n_neighbors), n_available)
     near = Blocks(points)
     asked = near if own else _queries(queries, points)
-    delayed = import_optional("dask", "dask").delayed
     options = {"method": method, "n_jobs": n_jobs, "random_state": random_state}
-    compare, join = delayed(_compare, pure=False), delayed(_join, pure=False)
+    compare, join = delayed(_compare), delayed(_join)
     tasks = []
     for part, first in zip(asked.parts, asked.starts):
         found = [

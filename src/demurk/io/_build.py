@@ -17,14 +17,7 @@ from scipy import sparse
 from demurk.io._archive import Allowance, Archive, Damaged
 from demurk.io._arrays import read_array, read_csr
 from demurk.io._checks import check_object, make_random_state, make_tree
-from demurk.io._trusted import (
-    PLAIN_TYPES,
-    SCALARS,
-    SPARSE,
-    TREE,
-    NotAClass,
-    find_class,
-)
+from demurk.io._trusted import PLAIN_TYPES, SCALARS, SPARSE, TREE, NotAClass, find_class
 
 __all__ = ["build_model"]
 
@@ -32,6 +25,7 @@ __all__ = ["build_model"]
 PROTOCOL = 2
 # Objects within objects; a pipeline of stacked models has some 20.
 MAX_DEPTH = 100
+ARRAY, RANDOM_STATE = "numpy.ndarray", "numpy.random.mtrand.RandomState"
 _UNFINISHED = object()
 
 
@@ -77,14 +71,16 @@ class _Builder:
                 raise Damaged("a part of it contains itself")
             return value
         kind = node.get("__loader__")
-        make = MAKERS.get(kind) if isinstance(kind, str) else None
-        if make is None:
+        if not isinstance(kind, str) or kind not in MAKERS:
             raise NotAClass(_name(node))
         if self.depth >= MAX_DEPTH:
             raise Damaged("its parts are nested too deeply")
         if type(key) is int:
             self.built[key] = _UNFINISHED
         self.depth += 1
+        make, *names = MAKERS[kind]
+        if names and _name(node) not in names:
+            raise NotAClass(_name(node))
         value = make(self, node)
         self.depth -= 1
         if type(key) is int:
@@ -94,7 +90,6 @@ class _Builder:
     # Containers and plain values
 
     def make_dict(self, node):
-        _expect(node, "builtins.dict")
         kinds, content = self.build(node["key_types"]), node["content"]
         if type(kinds) is not list or len(kinds) != len(content):
             raise Damaged("a dict has other keys than it claims")
@@ -106,26 +101,21 @@ class _Builder:
         return made
 
     def make_list(self, node):
-        _expect(node, "builtins.list")
         return [self.build(item) for item in node["content"]]
 
     def make_tuple(self, node):
-        _expect(node, "builtins.tuple")
         return tuple([self.build(item) for item in node["content"]])
 
     def make_set(self, node):
-        _expect(node, "builtins.set")
         return {self.build(item) for item in node["content"]}
 
     def make_slice(self, node):
-        _expect(node, "builtins.slice")
         ends = [node["content"][name] for name in ("start", "stop", "step")]
         if not all(end is None or type(end) is int for end in ends):
             raise Damaged("a slice does not count")
         return slice(*ends)
 
     def make_plain(self, node):
-        _expect(node, "builtins.str")
         text = node["content"]
         # skops has nodes of their own for what JSON could nest.
         if not isinstance(text, str) or text.startswith(("[", "{")):
@@ -133,17 +123,18 @@ class _Builder:
         return json.loads(text)
 
     def make_type(self, node):
-        return _expect(node, *PLAIN_TYPES) and PLAIN_TYPES[_name(node)]
+        return PLAIN_TYPES[_name(node)]
 
     # Arrays
 
     def make_array(self, node):
+        name = _name(node)
         if node["type"] == "json":
-            _expect(node, "numpy.ndarray")
+            if name != ARRAY:
+                raise NotAClass(name)
             return self._make_object_array(node)
-        name = _expect(node, "numpy.ndarray", *SCALARS)
         array = read_array(self.archive.read(node["file"]), self.allowance)
-        if name == "numpy.ndarray":
+        if name == ARRAY:
             return array
         if array.ndim or array.dtype.type is not SCALARS[name]:
             raise Damaged("a number is of another type than it claims")
@@ -168,12 +159,10 @@ class _Builder:
         return made.reshape(shape)
 
     def make_dtype(self, node):
-        _expect(node, "numpy.dtype")
         return self.build(node["content"]).dtype
 
     def make_sparse(self, node):
-        name = _expect(node, *SPARSE)
-        kind = getattr(sparse, name.rpartition(".")[2])
+        kind = getattr(sparse, _name(node).rpartition(".")[2])
         return read_csr(self.archive.read(node["file"]), self.allowance, kind)
 
     # Objects
@@ -198,36 +187,33 @@ class _Builder:
         return instance
 
     def make_tree(self, node):
-        _expect(node, TREE)
-        args, state = (
-            self.build(node["__reduce__"]["args"]),
-            self.build(node["content"]),
-        )
-        tree = make_tree(args, state)
+        args = self.build(node["__reduce__"]["args"])
+        tree = make_tree(args, self.build(node["content"]))
         # The tree has copied its arrays, the largest part of most models.
         for part in (node["content"], *node["content"]["content"].values()):
             self.built.pop(part.get("__id__"), None)
         return tree
 
     def make_random_state(self, node):
-        _expect(node, "numpy.random.mtrand.RandomState")
         return make_random_state(self.build(node["content"]))
 
 
+# How a node of each kind is built, and the names that it may have; what an object may
+# be is for `find_class` to say.
 MAKERS = {
-    "DictNode": _Builder.make_dict,
-    "ListNode": _Builder.make_list,
-    "TupleNode": _Builder.make_tuple,
-    "SetNode": _Builder.make_set,
-    "SliceNode": _Builder.make_slice,
-    "JsonNode": _Builder.make_plain,
-    "TypeNode": _Builder.make_type,
-    "NdArrayNode": _Builder.make_array,
-    "DTypeNode": _Builder.make_dtype,
-    "SparseMatrixNode": _Builder.make_sparse,
-    "ObjectNode": _Builder.make_object,
-    "TreeNode": _Builder.make_tree,
-    "RandomStateNode": _Builder.make_random_state,
+    "DictNode": (_Builder.make_dict, "builtins.dict"),
+    "ListNode": (_Builder.make_list, "builtins.list"),
+    "TupleNode": (_Builder.make_tuple, "builtins.tuple"),
+    "SetNode": (_Builder.make_set, "builtins.set"),
+    "SliceNode": (_Builder.make_slice, "builtins.slice"),
+    "JsonNode": (_Builder.make_plain, "builtins.str"),
+    "TypeNode": (_Builder.make_type, *PLAIN_TYPES),
+    "NdArrayNode": (_Builder.make_array, ARRAY, *SCALARS),
+    "DTypeNode": (_Builder.make_dtype, "numpy.dtype"),
+    "SparseMatrixNode": (_Builder.make_sparse, *SPARSE),
+    "ObjectNode": (_Builder.make_object,),
+    "TreeNode": (_Builder.make_tree, TREE),
+    "RandomStateNode": (_Builder.make_random_state, RANDOM_STATE),
 }
 
 
@@ -237,11 +223,3 @@ def _name(node):
     if not isinstance(module, str) or not isinstance(name, str):
         raise Damaged("a part of it has no name")
     return f"{module}.{name}"
-
-
-def _expect(node, *names):
-    """Return the name of a node if it is one of those."""
-    name = _name(node)
-    if name not in names:
-        raise NotAClass(name)
-    return name

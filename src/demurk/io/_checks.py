@@ -99,22 +99,16 @@ def make_tree(args, state):
     _require(
         _is_int(n_features, 1, MAX_FEATURES)
         and _is_int(n_outputs, 1, MAX_FEATURES)
-        and isinstance(n_classes, np.ndarray)
-        and n_classes.dtype == np.intp
-        and n_classes.shape == (n_outputs,)
+        and _is_array(n_classes, np.intp, (n_outputs,))
         and bool((n_classes >= 1).all()),
         "a tree has no size",
     )
-    nodes, values = state["nodes"], state["values"]
+    nodes, values, most = state["nodes"], state["values"], int(n_classes.max())
     _require(
-        isinstance(nodes, np.ndarray)
-        and nodes.dtype == node_dtype()
-        and nodes.ndim == 1
+        _is_array(nodes, node_dtype(), (None,))
         and nodes.size >= 1
         and _is_int(state["node_count"], nodes.size, nodes.size)
-        and isinstance(values, np.ndarray)
-        and values.dtype == np.float64
-        and values.shape == (nodes.size, n_outputs, int(n_classes.max())),
+        and _is_array(values, np.float64, (nodes.size, n_outputs, most)),
         "a tree does not have the nodes it claims",
     )
     depth = _depth(nodes, n_features)
@@ -175,9 +169,8 @@ def _check_stripped(trees):
         and node_counts.max() < 2 * trees.n_rows
         and int(node_counts.sum(dtype=np.int64)) == features.size
         and features.max() <= trees.n_features
-        and isinstance(trees.thresholds, np.ndarray)
-        and trees.thresholds.dtype == np.float32
-        and trees.thresholds.shape == right.shape == (n_splits,)
+        and _is_array(trees.thresholds, np.float32, (n_splits,))
+        and right.size == n_splits
         and sizes.size == features.size - n_splits
         and sizes.min() >= 1
         and int(sizes.sum(dtype=np.int64)) == rows.size == drawn.size
@@ -212,9 +205,7 @@ def _check_leaves(state):
     trees, targets = state["trees_"], state["targets_"]
     _require(
         isinstance(trees, StrippedTrees)
-        and isinstance(targets, np.ndarray)
-        and targets.ndim == 2
-        and targets.dtype == np.float64
+        and _is_array(targets, np.float64, (None, None))
         and len(targets) == trees.n_rows,
         "the leaves of a forest do not fit its rows",
     )
@@ -260,9 +251,7 @@ def make_random_state(state):
     key, position = twister["key"], twister["pos"]
     _require(
         state["bit_generator"] == "MT19937"
-        and isinstance(key, np.ndarray)
-        and key.shape == (SEED_WORDS,)
-        and key.dtype == np.uint32
+        and _is_array(key, np.uint32, (SEED_WORDS,))
         and _is_int(position, 0, SEED_WORDS)
         and _is_int(state["has_gauss"], 0, 1)
         and isinstance(state["gauss"], float),
@@ -275,6 +264,16 @@ def make_random_state(state):
 
 def _is_int(value, low, high):
     return type(value) in (int, np.int64) and low <= value <= high
+
+
+def _is_array(value, dtype, shape):
+    """Whether it is an array of that type and shape; None stands for any length."""
+    return (
+        isinstance(value, np.ndarray)
+        and value.dtype == dtype
+        and value.ndim == len(shape)
+        and all(n is None or n == own for n, own in zip(shape, value.shape))
+    )
 
 
 def _require(condition, message):

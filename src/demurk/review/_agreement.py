@@ -61,10 +61,7 @@ def agreements(standing):
                 mine.append(settled[name].decided)
     found = []
     for pair, (first, second) in sorted(said.items()):
-        kappa, low, high = cohen_kappa(first, second)
-        known = {"reviewers": list(pair), "both": len(first)}
-        values = {"kappa": kappa, "low": low, "high": high}
-        found.append(
-            known | {k: None if np.isnan(v) else round(v, 3) for k, v in values.items()}
-        )
+        values = zip(("kappa", "low", "high"), cohen_kappa(first, second))
+        known = {k: None if np.isnan(v) else round(v, 3) for k, v in values}
+        found.append({"reviewers": list(pair), "both": len(first)} | known)
     return found

@@ -19,6 +19,7 @@ from demurk.review._guard import Guard
 from demurk.review._images import TYPES, find_image
 from demurk.review._questions import KINDS, Filter
 from demurk.review._session import QUEUES
+from demurk.review._store import ACTIONS
 from demurk.utils._optional import import_optional
 from demurk.viz._page import page_data, plot_item
 
@@ -27,7 +28,6 @@ __all__ = ["make_app", "pack_world"]
 SCRIPTS = ("samples.js", "list.js", "map.js", "card.js")
 OWN_SCRIPTS = ("world.js", "review.js", "panels.js", "keys.js")
 MOST_NOTE = 10_000
-ACTIONS = ("accept", "keep", "choose", "label", "skip", "unsure", "note")
 
 
 def make_app(session, *, token, host="127.0.0.1", port=0, image_root=".", world=None):
@@ -74,7 +74,7 @@ def pack_world(maps, labels):
     Parameters
     ----------
     maps : dict of str to ndarray of shape (n_rows, 2)
-        Maps of the rows; the first one is shown.
+        The map of the rows, by its name.
     labels : LabelData
         Labels as they were given.
 
@@ -85,11 +85,7 @@ def pack_world(maps, labels):
     """
     given = np.where(labels.observed, labels.values, -1).astype(np.int8)
     names = [str(name) for name in labels.classes]
-    first = dict([next(iter(maps.items()))])
-    return {
-        "data": page_data(first, given, names=names),
-        "plot": plot_item(len(given)),
-    }
+    return {"data": page_data(maps, given, names=names), "plot": plot_item(len(given))}
 
 
 def _read(answer):
@@ -203,7 +199,11 @@ class _Desk:
     def decide(self, asked):
         """Write what one key said, and give the next card."""
         answers = [
-            (each["question"], _action(each), each.get("decided"))
+            (
+                each["question"],
+                _one_of(ACTIONS, "action", each.get("action")),
+                each.get("decided"),
+            )
             for each in asked["answers"]
         ]
         if not answers:
@@ -228,10 +228,13 @@ class _Desk:
 
 
 def _queue(asked):
-    queue = asked.get("queue", "suspects")
-    if queue not in QUEUES:
-        raise ValueError(f"queue is one of {', '.join(QUEUES)}.")
-    return queue
+    return _one_of(QUEUES, "queue", asked.get("queue", "suspects"))
+
+
+def _one_of(known, name, said):
+    if said not in known:
+        raise ValueError(f"{name} is one of {', '.join(known)}.")
+    return said
 
 
 def _filter(asked):
@@ -241,13 +244,6 @@ def _filter(asked):
     if parts["kind"] not in KINDS:
         raise ValueError("kind is given, missing or empty.")
     return Filter(**parts)
-
-
-def _action(each):
-    action = each.get("action")
-    if action not in ACTIONS:
-        raise ValueError(f"action is one of {', '.join(ACTIONS)}.")
-    return action
 
 
 def _web_files(session):

@@ -3,6 +3,7 @@
 # Authors: The demurk developers
 # SPDX-License-Identifier: BSD-3-Clause
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,20 +27,15 @@ class Applied:
     changes : list of tuple
         Row (from 1), key, label, given, decided, reviewers, time, notes, and what
         became of it: "changed", "kept", "disputed" or "row has changed".
-    settled : ndarray of bool of shape (n_rows, n_labels)
-        Entries that a person has settled.
     """
 
     table: Any
     changes: list
-    settled: np.ndarray
 
     @property
     def sentence(self):
         """The outcome in words."""
-        count = dict.fromkeys(("changed", "kept", "disputed", "row has changed"), 0)
-        for line in self.changes:
-            count[line[-1]] += 1
+        count = Counter(line[-1] for line in self.changes)
         text = f"{amount(count['changed'], 'label')} changed, {count['kept']:,} kept"
         if count["disputed"]:
             text += f", {count['disputed']:,} left as they were, for reviewers disagree"
@@ -78,9 +74,8 @@ def apply_decisions(table, store):
     for what, verdicts in (("disputed", disputed), ("row has changed", lost)):
         changes += [("", *_line(verdict, notes), what) for verdict in verdicts]
     new = table.with_labels(_new_labels(table, values))
-    settled = settled_mask(values.shape, used)
-    new.checked = (settled, table.labels)
-    return Applied(new, changes, settled)
+    new.checked = (settled_mask(values.shape, used), table.labels)
+    return Applied(new, changes)
 
 
 def settled_mask(shape, used):

@@ -30,7 +30,6 @@ class CardMaker:
 
     def __init__(self, table, most_text=None):
         self.table, self._most_text = table, most_text
-        self.names = [str(name) for name in table.labels.classes]
         self._ids, self._texts, self.images = (
             table.named(role) for role in ("id", "text", "image")
         )
@@ -67,15 +66,12 @@ class CardMaker:
 
     def title(self, row):
         """What a row is called in a list."""
-        named = self._ids or {}
-        words = [cells[row] for cells in named.values() if cells[row]]
-        return short(" · ".join(words)) or f"row {row + 1}"
+        return short(" · ".join(_filled(self._ids, row))) or f"row {row + 1}"
 
     def brief(self, row):
         """What a row is, in a few words."""
-        texts = [cells[row] for cells in self._texts.values() if cells[row]]
-        texts += [cells[row] for cells in self.images.values() if cells[row]]
-        return " · ".join([self.title(row), *map(short, texts)])
+        words = _filled(self._texts, row) + _filled(self.images, row)
+        return " · ".join([self.title(row), *map(short, words)])
 
     def card(self, row, values, near):
         """The part of a card that is about its row.
@@ -145,6 +141,11 @@ class CardMaker:
             }
             for j in told[:SHOWN_FEATURES]
         ]
+
+
+def _filled(columns, row):
+    """The cells of a row in some columns, without those that are empty."""
+    return [cells[row] for cells in columns.values() if cells[row]]
 
 
 def short(text):

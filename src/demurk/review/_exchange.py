@@ -4,7 +4,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 import csv
-from dataclasses import asdict, fields
+from dataclasses import asdict
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 
 import numpy as np
@@ -12,20 +14,17 @@ import numpy as np
 from demurk.datasets import Table, read_table
 from demurk.datasets._table_cells import as_words
 from demurk.review._keys import row_keys
-from demurk.review._standing import given_text
-from demurk.review._store import Decision, shown_text
+from demurk.review._questions import Questions
+from demurk.review._store import ACTIONS, WRITTEN, Decision, shown_text
 from demurk.utils._text import FORMULA
 
 __all__ = ["export_decisions", "export_table", "import_decisions"]
-
-COLUMNS = tuple(field.name for field in fields(Decision) if field.name != "id")
-ACTIONS = frozenset({"accept", "keep", "choose", "label", "skip", "unsure", "note"})
 
 
 def export_decisions(store, path):
     """Write every decision and every undo, in order, as CSV."""
     with open(path, "w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, COLUMNS, extrasaction="ignore")
+        writer = csv.DictWriter(file, WRITTEN, extrasaction="ignore")
         writer.writeheader()
         for decision in store.since():
             cells = asdict(decision).items()
@@ -83,14 +82,14 @@ def import_decisions(path, table, store, reviewer):
 def _import_log(path, store):
     with open(path, newline="", encoding="utf-8") as file:
         reader = csv.DictReader(file)
-        if tuple(reader.fieldnames or ()) != COLUMNS:
+        if tuple(reader.fieldnames or ()) != WRITTEN:
             raise ValueError(
                 f"{path} is no log of decisions: its columns must be "
-                f"{', '.join(COLUMNS)}."
+                f"{', '.join(WRITTEN)}."
             )
         rows = list(reader)
     for number, row in enumerate(rows, 2):
-        if row["action"] not in ACTIONS | {"undo"} or None in row.values():
+        if row["action"] not in (*ACTIONS, "undo") or None in row.values():
             raise ValueError(
                 f"{path}, line {number}: the action is {str(row['action'])[:40]!r}; it "
                 f"must be one of {', '.join(sorted(ACTIONS))} or undo."
@@ -101,11 +100,8 @@ def _import_log(path, store):
         for row in rows
     ]
     new = [d for d in new if (d.batch, d.action, d.key, d.label) not in known]
-    start = 0
-    for end in range(1, len(new) + 1):
-        if end == len(new) or new[end].batch != new[start].batch:
-            store.add(new[start:end], batch=new[start].batch)
-            start = end
+    for batch, together in groupby(new, attrgetter("batch")):
+        store.add(list(together), batch=batch)
     return len(new)
 
 
@@ -115,42 +111,31 @@ def _import_annotations(path, table, store, reviewer):
     other = read_table(path)
     keys = row_keys(table, store)
     places = _matched(table, other, keys, path)
-    form, labels = table.form.form, table.labels
-    names = [str(name) for name in labels.classes]
+    questions = Questions(table.labels, table.form.form)
     theirs = [str(name) for name in other.labels.classes]
-    unknown = sorted(set(theirs) - set(names))
+    unknown = sorted(set(theirs) - set(questions.names))
     if unknown:
         raise ValueError(f"{path} has the label {unknown[0]!r}, which the table lacks.")
-    shown = shown_text(file=path.name)
+    facts = {"reviewer": reviewer, "shown": shown_text(file=path.name)}
     made = []
     for place, row in places:
         chosen = {theirs[j] for j in np.flatnonzero(other.labels.values[place] > 0)}
-        for label, column, decided in _said(chosen, names, form, path, place):
-            given = given_text(labels, form, row, column)
+        for label, column, decided in _said(chosen, questions, path, place):
+            given = questions.given(row, column)
             action = "keep" if given == decided else "choose" if given else "label"
-            key, cells = keys.keys[row], keys.cells[row]
-            made.append(
-                Decision(
-                    action,
-                    key,
-                    cells,
-                    label,
-                    given,
-                    decided,
-                    reviewer=reviewer,
-                    shown=shown,
-                )
-            )
+            about = keys.keys[row], keys.cells[row], label
+            made.append(Decision(action, *about, given, decided, **facts))
     if made:
         store.add(made)
     return len(made)
 
 
-def _said(chosen, names, form, path, place):
+def _said(chosen, questions, path, place):
     """Label, column and decision for a set of chosen labels."""
-    if form in ("labels", "tags"):
-        return [(n, j, str(int(n in chosen))) for j, n in enumerate(names)]
-    if form == "class" and len(chosen) != 1:
+    if questions.several:
+        names = enumerate(questions.names)
+        return [(n, j, str(int(n in chosen))) for j, n in names]
+    if questions.form == "class" and len(chosen) != 1:
         raise ValueError(
             f"{path}, row {place + 1}: {len(chosen)} classes were chosen, but a row "
             "has one."
@@ -160,22 +145,19 @@ def _said(chosen, names, form, path, place):
 
 def _matched(table, other, keys, path):
     """Rows of the file that are labelled, with their rows in the table."""
-    ids = [name for name in table.named("id") if name in other.frame.columns]
-    if ids:
-        own = as_words(table.frame[ids[0]])
-        known = {word: row for row, word in enumerate(own)}
-        words = as_words(other.frame[ids[0]])
-    else:
-        texts = [name for name in table.named("text") if name in other.frame.columns]
-        if not texts:
-            raise ValueError(
-                f"{path} has neither an id nor a text column of {table.source.path}, "
-                "so its rows cannot be told apart; export them with one."
-            )
-        known = {}
-        for row, word in enumerate(as_words(table.frame[texts[0]])):
-            known[word] = None if word in known else row
-        words = as_words(other.frame[texts[0]])
+    named = [(role, name) for role in ("id", "text") for name in table.named(role)]
+    shared = [(role, name) for role, name in named if name in other.frame.columns]
+    if not shared:
+        raise ValueError(
+            f"{path} has neither an id nor a text column of {table.source.path}, "
+            "so its rows cannot be told apart; export them with one."
+        )
+    role, name = shared[0]
+    known = {}
+    for row, word in enumerate(as_words(table.frame[name])):
+        # Rows of the same text cannot be told apart.
+        known[word] = None if role == "text" and word in known else row
+    words = as_words(other.frame[name])
     found = [(place, known.get(word)) for place, word in enumerate(words)]
     labeled = other.labels.labeled
     return [(place, row) for place, row in found if row is not None and labeled[place]]

@@ -11,7 +11,7 @@ point here (DNS rebinding) stands in the Host header.
 import ipaddress
 import secrets
 
-from starlette.datastructures import Headers
+from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse
 
@@ -89,10 +89,9 @@ class Guard:
 
         async def guarded(message):
             if message["type"] == "http.response.start":
-                known = Headers(raw=message["headers"])
-                more = [(k.encode(), v.encode()) for k, v in HEADERS.items()]
-                more = [(k, v) for k, v in more if k.decode() not in known]
-                message = message | {"headers": [*message["headers"], *more]}
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers.setdefault(name, value)
             await send(message)
 
         refused = self._refusal(Request(scope))

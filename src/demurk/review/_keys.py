@@ -79,10 +79,8 @@ def row_keys(table, store=None):
 
 def _id_column(table):
     """The first id column that tells every row apart."""
-    for name in table.named("id"):
-        if _ids(table.frame, name) is not None:
-            return name
-    return None
+    names = table.named("id")
+    return next((name for name in names if _ids(table.frame, name) is not None), None)
 
 
 def _ids(frame, name):

@@ -5,7 +5,7 @@
 
 from functools import cached_property
 
-import numpy as np
+from demurk.annotators._sums import grouping
 
 __all__ = ["WhoSaid"]
 
@@ -26,10 +26,8 @@ class WhoSaid:
 
     @cached_property
     def _by_row(self):
-        """Answers in the order of the rows, and where each row begins."""
-        order = np.argsort(self._said.rows, kind="stable")
-        sorted_rows = self._said.rows[order]
-        return order, np.searchsorted(sorted_rows, np.arange(self._said.n_rows + 1))
+        """Which answers are about which row."""
+        return grouping(self._said.rows, self._said.n_rows)
 
     def groups(self, row, column=None):
         """Answers about a row and who gave them, the most frequent first.
@@ -47,9 +45,9 @@ class WhoSaid:
             Answer to names.
         """
         said = self._said
-        order, begins = self._by_row
+        places, begins = self._by_row.indices, self._by_row.indptr
         found = {}
-        for place in order[begins[row] : begins[row + 1]]:
+        for place in places[begins[row] : begins[row + 1]]:
             answer = self._answer(said.codes[place], column)
             if answer is not None:
                 name = str(said.names[said.people[place]])

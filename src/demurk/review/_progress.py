@@ -8,11 +8,7 @@ import json
 import numpy as np
 
 from demurk.review._agreement import agreements
-from demurk.review._estimate import (
-    remaining_from_tallies,
-    tallies_of_decided,
-    tally,
-)
+from demurk.review._estimate import remaining_from_tallies, tallies_of_decided, tally
 
 __all__ = ["counts", "findings"]
 

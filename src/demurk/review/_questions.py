@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from demurk.review._standing import given_text
-
 __all__ = ["Filter", "Questions"]
 
 KINDS = ("", "given", "missing")
@@ -78,6 +76,32 @@ class Questions:
         """The question about a row, or about a label of it."""
         return row * self.width + (column or 0)
 
+    def given(self, row, column=None):
+        """What the table says at a place, as decisions keep it."""
+        observed, values = self.labels.observed[row], self.labels.values[row]
+        if not observed.any() or (column is not None and not observed[column]):
+            return ""
+        if column is not None:
+            return str(int(values[column]))
+        names = [self.names[j] for j in np.flatnonzero(values > 0)]
+        return "|".join(sorted(names)) if self.form == "candidates" else names[0]
+
+    def given_values(self, rows=slice(None)):
+        """What the table says as 1, 0, and -1 for not observed."""
+        observed, values = self.labels.observed[rows], self.labels.values[rows]
+        return np.where(observed, values, -1).astype(np.int8)
+
+    def write(self, values, row, column, decided):
+        """Put what was decided into a matrix of 1, 0 and -1."""
+        if column is not None:
+            values[row, column] = int(decided)
+            return
+        parts = decided.split("|")
+        chosen = [self.columns[name] for name in parts if name in self.columns]
+        if chosen:
+            values[row] = 0
+            values[row, chosen] = 1
+
     def label(self, question):
         """The name of the label that a question is about, or an empty text."""
         column = self.split(question)[1]
@@ -126,7 +150,7 @@ class Questions:
             As the store keeps it; empty where nothing is decided.
         """
         row, column = self.split(question)
-        given = given_text(self.labels, self.form, row, column)
+        given = self.given(row, column)
         if action in ("skip", "unsure", "note"):
             return ""
         if action == "keep" and not given:
@@ -161,10 +185,9 @@ class Questions:
             best = self.names[suggested]
             return f"Of its candidates '{best}' is the most probable ({chance:.2f})."
         if column is None:
-            given = self.names[int(self.labels.values[row].argmax())]
             best = self.names[suggested]
             likely = "probably" if chance >= 0.5 else "perhaps"
-            text = f"Given '{given}', {likely} '{best}' ({chance:.2f})"
+            text = f"Given '{self.given(row)}', {likely} '{best}' ({chance:.2f})"
             count = int((values[near, suggested] > 0).sum())
             return f"{text}; of its {len(near)} nearest rows {count} are '{best}'."
         name, given = self.names[column], self.labels.values[row, column] > 0
@@ -181,7 +204,6 @@ class Questions:
         if self.form == "candidates":
             return "Which of its candidates is the true one?"
         if column is None:
-            given = self.names[int(self.labels.values[row].argmax())]
-            return f"Given '{given}'. Which class is it?"
+            return f"Given '{self.given(row)}'. Which class is it?"
         given = "Given" if self.labels.values[row, column] > 0 else "Not given"
         return f"{given} '{self.names[column]}'. Is that right?"

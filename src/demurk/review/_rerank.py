@@ -66,7 +66,8 @@ class Reranker:
         """Hear of a decision; begins to rank when it is time."""
         with self._lock:
             self._waiting += 1
-            if self._waiting < self.every or self.running:
+            running = self._thread is not None and self._thread.is_alive()
+            if self._waiting < self.every or running:
                 return
             self._waiting = 0
             self._write(session)
@@ -82,19 +83,12 @@ class Reranker:
             )
             self._thread.start()
 
-    @property
-    def running(self):
-        """Whether a ranking is under way."""
-        return self._thread is not None and self._thread.is_alive()
-
     def _write(self, session):
-        values, labels = session.values, session.labels
-        given = np.where(labels.observed, labels.values, -1).astype(np.int8)
-        arrays = {"values": values, "given": given, "trusted": session.trusted}
-        np.savez(self.folder / "labels.npz", **arrays)
-        kind = "candidates" if session.questions.form == "candidates" else "noisy"
-        settings = self.settings | {"kind": kind, "single": bool(labels.single)}
-        (self.folder / "settings.json").write_text(json.dumps(settings))
+        given = session.questions.given_values()
+        known = {"values": session.values, "trusted": session.trusted}
+        np.savez(self.folder / "labels.npz", given=given, **known)
+        kind = {"kind": session.labels.kind, "single": bool(session.labels.single)}
+        (self.folder / "settings.json").write_text(json.dumps(self.settings | kind))
 
     def _finish(self, session, process):
         done = process.wait() == 0
@@ -147,8 +141,7 @@ def main(folder):
         trusted = found["trusted"]
     made = rank_labels(X, now, trusted=trusted, given=given, **settings)
     arrays = {name: getattr(made, name) for name in ARRAYS}
-    known = {name: array for name, array in arrays.items() if array is not None}
-    np.savez(folder / "new.npz", **known)
+    np.savez(folder / "new.npz", **{k: v for k, v in arrays.items() if v is not None})
     os.replace(folder / "new.npz", folder / "ranking.npz")
 
 

@@ -48,9 +48,8 @@ class RowFilter:
         """Rows that pass a filter as an array of bool, or None for all."""
         rows = None
         if chosen.lasso:
-            rows = self._lassos.get(chosen.lasso)
-            if rows is None:
-                return np.zeros(len(self._table), dtype=bool)
+            nothing = np.zeros(len(self._table), dtype=bool)
+            rows = self._lassos.get(chosen.lasso, nothing)
         if chosen.search.strip():
             found = self._find(chosen.search.strip().lower())
             rows = found if rows is None else rows & found

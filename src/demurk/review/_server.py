@@ -68,8 +68,5 @@ def serving(session, *, host="127.0.0.1", port=0, token=None, **options):
             timeout_graceful_shutdown=2,
         )
         shown = f"[{host}]" if ":" in host else host
-        yield (
-            uvicorn.Server(config),
-            listener,
-            f"http://{shown}:{port}/?token={token}",
-        )
+        address = f"http://{shown}:{port}/?token={token}"
+        yield uvicorn.Server(config), listener, address

@@ -14,13 +14,7 @@ from demurk.review._people import WhoSaid
 from demurk.review._progress import counts, findings
 from demurk.review._questions import Filter, Questions
 from demurk.review._rows import RowFilter
-from demurk.review._standing import (
-    Standing,
-    entry_of,
-    given_text,
-    verdict_of,
-    write_decided,
-)
+from demurk.review._standing import Standing, entry_of, verdict_of
 from demurk.review._store import SETTLED, Decision, shown_text
 
 __all__ = ["QUEUES", "Session"]
@@ -79,12 +73,13 @@ class Session:
         self._lock = threading.RLock()
         self._rng = np.random.default_rng(seed)
         self._random, self._count = None, 0
-        self.values = np.where(labels.observed, labels.values, -1).astype(np.int8)
+        self.values = self.questions.given_values()
         self.settled = np.zeros(len(self.questions), dtype=bool)  # by anybody
         self.done = np.zeros(len(self.questions), dtype=bool)  # settled, or put off
         self.own = np.zeros(len(self.questions), dtype=bool)  # settled by this one
-        unlabeled = np.flatnonzero(~labels.labeled)
-        self.unlabeled = self._rng.permutation(unlabeled)
+        unlabeled = self._rng.permutation(np.flatnonzero(~labels.labeled))
+        # A question about each row without labels, in the order that they come.
+        self.unlabeled_questions = unlabeled * self.questions.width
         self.rows = RowFilter(table)
         self.standing = Standing()
         self.verdicts = {}  # what stands, by question
@@ -103,33 +98,24 @@ class Session:
         """Bring the labels and what is done up to date at one place."""
         own = self.standing.of(place)
         verdict = verdict_of(own)
-        row = self.keys.places.get(place[0])
-        column = self.questions.columns.get(place[1]) if place[1] else None
-        if row is None or (place[1] and column is None):
+        entry = entry_of(place, self.keys, self.questions)
+        if entry is None:
             return
+        row, column = entry
         question = self.questions.number(row, column)
-        entry = entry_of(
-            place,
-            self.keys,
-            self.questions.columns,
-            verdict,
-            self.labels,
-            self.questions.form,
-        )
-        observed, values = self.labels.observed[row], self.labels.values[row]
-        given = np.where(observed, values, -1)
         chosen = slice(None) if column is None else column
-        self.values[row, chosen] = given[chosen]
-        if entry is not None and verdict.decided is not None:
-            write_decided(self.values, *entry, verdict.decided, self.questions.columns)
+        self.values[row, chosen] = self.questions.given_values(row)[chosen]
+        settled = verdict.fits(row, column, self.keys, self.questions)
+        if settled and verdict.decided is not None:
+            self.questions.write(self.values, row, column, verdict.decided)
         mine = own.get(self.reviewer)
         fits = mine is not None and self.keys.find(mine) == row
-        self.settled[question] = entry is not None
+        self.settled[question] = settled
         self.verdicts.pop(question, None)
-        if entry is not None:
+        if settled:
             self.verdicts[question] = verdict
         self.own[question] = fits and mine.action in SETTLED
-        self.done[question] = self.settled[question] or fits
+        self.done[question] = settled or fits
 
     @property
     def trusted(self):
@@ -176,19 +162,11 @@ class Session:
                 if drawn is not None:
                     return drawn, True
             order = self._queue(queue)
-            start = 0
             if after is not None:
+                # Then from the beginning, up to where it is.
                 place = np.flatnonzero(order == after)
-                start = int(place[0]) + 1 if place.size else 0
-            found = self._first_open(order, queue, chosen, start)
-            if found is None and start:
-                found = self._first_open(order, queue, chosen, 0)
-            return found, False
-
-    @property
-    def unlabeled_questions(self):
-        """A question about each row without labels, in the order that they come."""
-        return self.unlabeled * self.questions.width
+                order = np.roll(order, -1 - place[0]) if place.size else order
+            return self._first_open(order, queue, chosen), False
 
     def _queue(self, queue):
         if queue == "unlabelled":
@@ -200,9 +178,9 @@ class Session:
             return np.array([q for q, v in known if v.disputed], dtype=np.intp)
         return self.ranking.order
 
-    def _first_open(self, order, queue, chosen, start):
+    def _first_open(self, order, queue, chosen):
         rows = self.rows.passing(chosen)
-        for begin in range(start, len(order), CHUNK):
+        for begin in range(0, len(order), CHUNK):
             part = order[begin : begin + CHUNK]
             fit = self._open(part, queue) & self.questions.mask(part, chosen, rows)
             if fit.any():
@@ -291,7 +269,7 @@ class Session:
             self.keys.keys[row],
             self.keys.cells[row],
             self.questions.label(question),
-            given_text(self.labels, self.questions.form, row, column),
+            self.questions.given(row, column),
             self.questions.answer(question, action, decided, best),
             note,
             self.reviewer,
@@ -319,7 +297,7 @@ class Session:
         row, column = self.questions.split(question)
         with self._lock:
             ranking, values = self.ranking, self.values
-        near = self._near(row)
+        near = self.cards.near(row, self.labels.labeled)
         card = self.cards.card(row, values, near)
         labeled = bool(self.labels.observed[row].any())
         wrong = float(ranking.wrong[question])
@@ -356,13 +334,8 @@ class Session:
         values = self.values[row].copy()
         if not self.own[question]:
             asked = slice(None) if column is None else column
-            known = self.labels.observed[row], self.labels.values[row]
-            values[asked] = np.where(*known, -1)[asked]
+            values[asked] = self.questions.given_values(row)[asked]
         return np.flatnonzero(values > 0)
-
-    def _near(self, row):
-        usable = self.labels.labeled
-        return self.cards.near(row, usable)
 
     def item(self, question):
         """A line of the list."""
@@ -373,7 +346,7 @@ class Session:
             "row": row,
             "title": self.cards.brief(row),
             "label": None if column is None else self.questions.names[column],
-            "given": given_text(self.labels, self.questions.form, row, column),
+            "given": self.questions.given(row, column),
             "wrong": None if self.blind or np.isnan(wrong) else round(float(wrong), 3),
         }
 

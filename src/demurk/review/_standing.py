@@ -6,11 +6,10 @@
 from collections import defaultdict
 from dataclasses import dataclass
 
-import numpy as np
-
+from demurk.review._questions import Questions
 from demurk.review._store import SETTLED
 
-__all__ = ["Standing", "Verdict", "decided_labels", "given_text", "verdict_of"]
+__all__ = ["Standing", "Verdict", "decided_labels", "entry_of", "verdict_of"]
 
 
 class Standing:
@@ -78,6 +77,14 @@ class Verdict:
         """Whether reviewers say different things."""
         return bool(self.settled) and self.decided is None
 
+    def fits(self, row, column, keys, questions):
+        """Whether it is about that row, its cells and its label as they are now."""
+        if not self.settled:
+            return False
+        latest = max(self.settled, key=lambda d: d.id)
+        now = questions.given(row, column)
+        return keys.find(latest) == row and now in (latest.given, self.decided)
+
 
 def verdict_of(own):
     """The verdict of the decisions in force at one place."""
@@ -86,43 +93,12 @@ def verdict_of(own):
     return Verdict(said.pop() if len(said) == 1 else None, settled)
 
 
-def given_text(labels, form, row, column=None):
-    """What the table says at a place, as decisions keep it."""
-    if not labels.observed[row].any():
-        return ""
-    if column is not None:
-        if not labels.observed[row, column]:
-            return ""
-        return str(int(labels.values[row, column]))
-    names = [str(labels.classes[j]) for j in np.flatnonzero(labels.values[row] > 0)]
-    return "|".join(sorted(names)) if form == "candidates" else names[0]
-
-
-def entry_of(place, keys, columns, verdict, labels, form):
-    """Row and column of a place in the table as it is now, or None.
-
-    None where the row has gone, or where its cells or its label have changed since.
-    """
-    if not verdict.settled:
-        return None
-    latest = max(verdict.settled, key=lambda d: d.id)
-    row = keys.find(latest)
-    column = columns.get(place[1]) if place[1] else None
-    if row is None or (place[1] and column is None):
-        return None
-    now = given_text(labels, form, row, column)
-    return (row, column) if now in (latest.given, verdict.decided) else None
-
-
-def write_decided(values, row, column, decided, columns):
-    """Put what was decided into a matrix of 1, 0 and -1."""
-    if column is not None:
-        values[row, column] = int(decided)
-        return
-    chosen = [columns[name] for name in decided.split("|") if name in columns]
-    if chosen:
-        values[row] = 0
-        values[row, chosen] = 1
+def entry_of(place, keys, questions):
+    """Row and column of a place in the table as it is now; None if it has gone."""
+    key, label = place
+    row = keys.places.get(key)
+    column = questions.columns.get(label) if label else None
+    return None if row is None or (label and column is None) else (row, column)
 
 
 def decided_labels(table, keys, standing):
@@ -146,9 +122,8 @@ def decided_labels(table, keys, standing):
     disputed, lost : list of Verdict
         Where reviewers disagree, and what fits no row any more; both change nothing.
     """
-    labels, form = table.labels, table.form.form
-    values = np.where(labels.observed, labels.values, -1).astype(np.int8)
-    columns = {str(name): j for j, name in enumerate(labels.classes)}
+    questions = Questions(table.labels, table.form.form)
+    values = questions.given_values()
     used, disputed, lost = [], [], []
     for place in standing.places():
         verdict = verdict_of(standing.of(place))
@@ -157,11 +132,11 @@ def decided_labels(table, keys, standing):
         if verdict.disputed:
             disputed.append(verdict)
             continue
-        entry = entry_of(place, keys, columns, verdict, labels, form)
-        if entry is None:
+        entry = entry_of(place, keys, questions)
+        if entry is None or not verdict.fits(*entry, keys, questions):
             lost.append(verdict)
             continue
-        write_decided(values, *entry, verdict.decided, columns)
+        questions.write(values, *entry, verdict.decided)
         used.append((*entry, verdict))
     used.sort(key=lambda item: (item[0], -1 if item[1] is None else item[1]))
     return values, used, disputed, lost

@@ -7,13 +7,14 @@ import json
 import sqlite3
 import threading
 import uuid
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 __all__ = ["SETTLED", "Decision", "Store", "shown_text", "store_path"]
 
 VERSION = 1
+ACTIONS = ("accept", "keep", "choose", "label", "skip", "unsure", "note")
 # Actions that say what a label is; skipped and unsure ones leave it open.
 SETTLED = frozenset({"accept", "keep", "choose", "label"})
 WAIT_SECONDS = 10.0
@@ -172,26 +173,23 @@ class Store:
         """
         batch = batch or uuid.uuid4().hex
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
-        rows = []
-        for decision in decisions:
-            values = {name: getattr(decision, name) for name in WRITTEN}
-            values |= {"batch": batch, "time": decision.time or now}
-            rows.append(tuple(_text(values[name]) for name in WRITTEN))
-        with self._lock:
+        whole = [replace(d, batch=batch, time=d.time or now) for d in decisions]
+        rows = [[_text(getattr(d, name)) for name in WRITTEN] for d in whole]
+        # What begins here is committed at the end, or rolled back after any error.
+        with self._lock, self._db:
             self._db.execute("begin immediate")
-            try:
-                self._db.executemany(INSERT, rows)
-            except BaseException:
-                self._db.execute("rollback")
-                raise
-            self._db.execute("commit")
+            self._db.executemany(INSERT, rows)
         return batch
 
     def since(self, number=0):
         """Decisions with a number above this one, by number."""
-        query = f"select {', '.join(COLUMNS)} from decisions where id > ? order by id"
+        return self._found("id > ?", number)
+
+    def _found(self, condition, value):
+        columns = ", ".join(COLUMNS)
+        query = f"select {columns} from decisions where {condition} order by id"
         with self._lock:
-            found = self._db.execute(query, (number,)).fetchall()
+            found = self._db.execute(query, (value,)).fetchall()
         return [Decision(*row) for row in found]
 
     def undo(self, reviewer):
@@ -207,15 +205,12 @@ class Store:
         undone : list of Decision
             What was taken back; empty if there is nothing left.
         """
-        query = (
-            f"select {', '.join(COLUMNS)} from decisions d where batch = ("
+        last = (
             "select batch from decisions where reviewer = ? and action != 'undo' "
             "and batch not in (select batch from decisions where action = 'undo') "
-            "order by id desc limit 1) order by id"
+            "order by id desc limit 1"
         )
-        with self._lock:
-            found = self._db.execute(query, (reviewer,)).fetchall()
-        undone = [Decision(*row) for row in found]
+        undone = self._found(f"batch = ({last})", reviewer)
         if undone:
             first = undone[0]
             taken = Decision("undo", first.key, label=first.label, reviewer=reviewer)

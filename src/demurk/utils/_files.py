@@ -64,11 +64,16 @@ def check_outputs(files, *, read=(), force=False, room=0):
                     f"{source} is the data itself and would be replaced by the output: "
                     "choose another folder or name."
                 )
-        if path.exists() and not path.is_file():
-            raise ValueError(f"{path} is no file: choose another name for the output.")
+        _refuse_other(path)
     refuse_overwrite(files, force)
     for folder in {_existing(path) for path in files}:
         _check_folder(folder, room)
+
+
+def _refuse_other(path):
+    """Refuse folders and devices as files that will be written."""
+    if path.exists() and not path.is_file():
+        raise ValueError(f"{path} is no file: choose another name for the output.")
 
 
 def _existing(path):
@@ -79,11 +84,16 @@ def _existing(path):
     return folder
 
 
-def _check_folder(folder, room):
-    if not folder.is_dir():
+def _refuse_file(folder):
+    """Refuse files as folders that something will be put in."""
+    if Path(folder).exists() and not Path(folder).is_dir():
         raise ValueError(
             f"{folder} is a file, so no output can be put in it: choose another folder."
         )
+
+
+def _check_folder(folder, room):
+    _refuse_file(folder)
     try:
         with tempfile.TemporaryFile(dir=folder):
             pass
@@ -124,8 +134,7 @@ def atomic_path(path, *, force=False):
     """
     refuse_overwrite([path], force)
     path = Path(os.path.realpath(path))
-    if path.exists() and not path.is_file():
-        raise ValueError(f"{path} is no file: choose another name for the output.")
+    _refuse_other(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     with workshop(path.parent) as place:
         temporary = place / NEW / path.name
@@ -169,11 +178,7 @@ class OutputFolder:
 
     def __init__(self, path, names, *, read=(), force=False, room=0):
         self.path, self.names, self.force = Path(path), tuple(names), force
-        if self.path.exists() and not self.path.is_dir():
-            raise ValueError(
-                f"{path} is a file, so no output can be put in it: choose another "
-                "folder."
-            )
+        _refuse_file(path)
         check_outputs(self.files, read=read, force=force, room=room)
 
     @property
