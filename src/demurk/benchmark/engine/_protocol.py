@@ -8,9 +8,9 @@ import hashlib
 import json
 import sys
 import tomllib
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from importlib import import_module
+from itertools import product
 from pathlib import Path
 
 __all__ = ["Protocol", "Task", "list_protocols", "load_protocol"]
@@ -22,6 +22,12 @@ TEXTS = ("title", "claim", "paper", "kind")
 LISTS = ("measures", "lower_is_better")
 # More than any comparison needs, and what can be listed.
 MAX_DEPTH, MAX_BITS, MAX_SEEDS = 30, 63, 100_000
+# What a key holds, if no table.
+TYPES = {
+    **dict.fromkeys((*TEXTS, "extends"), (str, "text")),
+    **dict.fromkeys(LISTS, (list, "a list of names of measures")),
+    "seeds": (int, f"a whole number from 1 to {MAX_SEEDS:,}"),
+}
 KEYS = ("extends", *TEXTS, *LISTS, "seeds", *TABLES, "quick")
 
 
@@ -126,13 +132,9 @@ class Protocol:
         tasks : list of Task
             In this order a worker can keep the data it has loaded.
         """
-        return [
-            self._task(data_set, setting, seed, method)
-            for data_set in self.data_sets
-            for setting in self.settings or {"": {}}
-            for seed in range(self.seeds)
-            for method in self.methods
-        ]
+        settings, seeds = self.settings or [""], range(self.seeds)
+        places = product(self.data_sets, settings, seeds, self.methods)
+        return [self._task(*place) for place in places]
 
     def _task(self, data_set, setting, seed, method):
         # The group of a method only sorts the report.
@@ -322,13 +324,7 @@ def _check_size(path, content):
 
 
 def _check_type(path, key, value, shown=None):
-    wanted, text = dict, "a table"
-    if key in (*TEXTS, "extends"):
-        wanted, text = str, "text"
-    elif key in LISTS:
-        wanted, text = list, "a list of names of measures"
-    elif key == "seeds":
-        wanted, text = int, f"a whole number from 1 to {MAX_SEEDS:,}"
+    wanted, text = TYPES.get(key, (dict, "a table"))
     right = isinstance(value, wanted) and not isinstance(value, bool)
     if wanted is list and right:
         right = all(isinstance(name, str) for name in value)
@@ -377,24 +373,16 @@ def _fail(path, key, problem):
     raise ValueError(f"{path}: '{key}' {problem}.")
 
 
-@contextmanager
-def modules_of(folder):
-    """Find modules in a folder too."""
-    if folder is None:
-        yield
-        return
-    sys.path.insert(0, folder)
-    try:
-        yield
-    finally:
-        sys.path.remove(folder)
-
-
 def kind_function(kind, folder=None):
-    """The function that a dotted path names."""
+    """The function that a dotted path names, whose module may be in a folder too."""
     module, _, name = kind.rpartition(".")
-    with modules_of(folder):
+    if folder is not None:
+        sys.path.insert(0, folder)
+    try:
         function = getattr(import_module(module), name)
+    finally:
+        if folder is not None:
+            sys.path.remove(folder)
     if not callable(function):
         raise ValueError(f"{kind} is no function")
     return function

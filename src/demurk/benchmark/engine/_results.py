@@ -9,14 +9,11 @@ import json
 import re
 from pathlib import Path
 
-from demurk.benchmark.engine._store import COLUMNS
+from demurk.benchmark.engine._store import COLUMNS, NAMES
 
 __all__ = ["read_results", "results_csv"]
 
-TEXTS = (
-    *("protocol", "data_set", "setting", "method"),
-    *("status", "error", "code", "data", "key"),
-)
+TEXTS = (*NAMES[:-1], "status", "error", "code", "data", "key")
 FIELDS = (*(name for name in COLUMNS[1:] if name != "values"), "key")
 # A path from the root, but neither part of an address nor of a fraction.
 ABSOLUTE = re.compile(

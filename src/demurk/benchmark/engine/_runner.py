@@ -200,7 +200,8 @@ def run_protocol(
     (True, 0)
     """
     begun = time.perf_counter()
-    for name, limit in (("time_limit", time_limit), ("memory_limit", memory_limit)):
+    limits = {"time_limit": time_limit, "memory_limit": memory_limit}
+    for name, limit in limits.items():
         if limit is not None and not limit > 0:
             raise ValueError(f"{name} is {limit}, but must be positive or None.")
     if memory_limit is not None and not Path("/proc/self/statm").exists():
@@ -212,7 +213,6 @@ def run_protocol(
     left = {key: facts for key, facts in keyed.items() if key not in settled}
     kept = len(keyed) - len(left)
     tasks = {key: task for key, (task, _, _) in left.items()}
-    limits = {"time_limit": time_limit, "memory_limit": memory_limit}
     progress = progress or Progress()
     begin = partial(progress.begin, protocol, list(tasks.values()), kept)
     counts = dict.fromkeys(("done", "failed", "skipped"), 0)
@@ -270,15 +270,9 @@ def _run_on_cluster(tasks, address, limits, begin):
                 f"here it is {code_version()}: install the same version."
             )
         begin(sum(client.nthreads().values()))
+        submit = partial(client.submit, _run_remotely, run_id, retries=RETRIES)
         futures = {
-            client.submit(
-                _run_remotely,
-                run_id,
-                task,
-                limits,
-                key=f"{key}-{run_id}",
-                retries=RETRIES,
-            ): key
+            submit(task, limits, key=f"{key}-{run_id}"): key
             for key, task in tasks.items()
         }
         try:

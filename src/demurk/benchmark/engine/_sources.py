@@ -95,8 +95,8 @@ class Sources:
 
     def _path(self, module):
         first, *rest = module.split(".")
-        own = self._package if first == "demurk" else None
-        for place in [own] if own else [place / first for place in self._places]:
+        places = [place / first for place in self._places]
+        for place in [self._package] if first == "demurk" else places:
             path = place.joinpath(*rest)
             for file in (path / "__init__.py", path.parent / f"{path.name}.py"):
                 if module and file.is_file():

@@ -4,15 +4,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 from collections import Counter
+from operator import attrgetter, itemgetter
 from pathlib import Path
 
 from demurk.benchmark.engine._keys import keyed_tasks
 from demurk.benchmark.engine._protocol import list_protocols, load_protocol
 from demurk.benchmark.engine._results import read_results
+from demurk.benchmark.engine._store import NAMES
 
 __all__ = ["count_stale", "mark_stale", "merged_rows", "read_report"]
 
-NAMES = ("data_set", "setting", "method", "seed")
+# What a task, and a row, is known by.
+task_names = attrgetter(*NAMES[1:])
+row_names = itemgetter(*NAMES[1:])
 
 
 def read_report(protocol, folder):
@@ -39,12 +43,12 @@ def mark_stale(protocol, rows):
         hand they are taken to be the same.
     """
     now = {
-        tuple(getattr(task, name) for name in NAMES): (key, task, code, data)
+        task_names(task): (key, task, code, data)
         for key, (task, code, data) in keyed_tasks(protocol).items()
     }
     marked = []
     for row in rows:
-        key, task, code, data = now.get(_names(row), (None,) * 4)
+        key, task, code, data = now.get(row_names(row), (None,) * 4)
         wanted = task.key(code, row["data"]) if data == "missing" else key
         stale = key is None or row.get("key") != wanted
         marked.append(row | {"now": key, "stale": stale})
@@ -56,12 +60,12 @@ def merged_rows(protocol, earlier, rows):
 
     But one that was skipped, for want of a package perhaps, replaces no result.
     """
-    found = {_names(row): row for row in earlier}
+    found = {row_names(row): row for row in earlier}
     for row in rows:
-        old = found.get(_names(row))
+        old = found.get(row_names(row))
         if old is None or row["status"] != "skipped" or old["status"] != "done":
-            found[_names(row)] = row
-    tasks = (tuple(getattr(task, n) for n in NAMES) for task in protocol.tasks())
+            found[row_names(row)] = row
+    tasks = map(task_names, protocol.tasks())
     return [found[task] for task in tasks if task in found]
 
 
@@ -98,7 +102,3 @@ def count_stale(folder):
         for method, n in Counter(row["method"] for row in rows).items():
             counts[name, method] = (stale[method], n)
     return counts
-
-
-def _names(row):
-    return tuple(row[name] for name in NAMES)

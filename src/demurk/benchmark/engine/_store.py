@@ -19,6 +19,8 @@ COLUMNS = (
     *("key", *NAMES, "status", "values", "error", "cpu_s", "wall_s", "peak_mb"),
     *("code", "data", "versions", "finished"),
 )
+# Columns of tables, which the file has as JSON.
+TABLES = ("values", "versions")
 QUOTED = ", ".join(f'"{name}"' for name in COLUMNS)
 NEW = ", ".join(f'excluded."{name}"' for name in COLUMNS)
 # A result is never replaced; a failure is, by what a later attempt gives.
@@ -55,6 +57,11 @@ def _explained(path):
         raise ValueError(
             f"{path} cannot be used as a store of results ({error}): {advice}."
         ) from error
+
+
+def _record(row):
+    """What the file has of a row."""
+    return [json.dumps(row[c]) if c in TABLES else row[c] for c in COLUMNS]
 
 
 def _table(text):
@@ -166,10 +173,9 @@ class ResultStore:
         facts = asdict(outcome) | {name: getattr(task, name) for name in NAMES}
         facts |= {"key": key, "code": code, "data": data}
         facts["finished"] = datetime.now(UTC).isoformat(timespec="seconds")
-        for name in ("values", "versions"):
-            facts[name] = json.dumps(facts[name])
+        record = _record(facts)
         with _explained(self.path):
-            return self._file.execute(ADD, [facts[c] for c in COLUMNS]).rowcount > 0
+            return self._file.execute(ADD, record).rowcount > 0
 
     def adopt(self, rows):
         """Record results that were read from a report.
@@ -179,13 +185,11 @@ class ResultStore:
         rows : sequence of dict
             As :meth:`rows` gives them. Those whose keys are known change nothing.
         """
-        texts = ("values", "versions")
-        facts = [row | {name: json.dumps(row[name]) for name in texts} for row in rows]
+        records = [_record(row) for row in rows]
         with _explained(self.path):
             self._file.execute("BEGIN IMMEDIATE")
             try:
-                added = [[fact[c] for c in COLUMNS] for fact in facts]
-                self._file.executemany(ADD, added)
+                self._file.executemany(ADD, records)
                 self._file.execute("COMMIT")
             finally:
                 self._file.rollback()  # nothing is left of it if it failed
@@ -224,8 +228,7 @@ class ResultStore:
             )
             rows = [dict(zip(COLUMNS, record)) for record in found]
             for row in rows:
-                row["values"] = _table(row["values"])
-                row["versions"] = _table(row["versions"])
+                row |= {name: _table(row[name]) for name in TABLES}
         return rows
 
     def close(self):

@@ -8,15 +8,20 @@ reads a task per line from its input and answers with lines of JSON. Linux and m
 # SPDX-License-Identifier: BSD-3-Clause
 
 import contextlib
+import faulthandler
 import json
 import os
 import platform
+import queue
+import random
 import signal
 import subprocess
 import sys
 import tempfile
 import threading
 import time
+import traceback
+from importlib import import_module
 
 __all__ = ["ChildPool"]
 
@@ -199,8 +204,6 @@ class ChildPool:
 
 
 def _load(request):
-    from importlib import import_module
-
     sys.path[:] = request["path"]
     module, _, name = request["kind"].rpartition(".")
     return getattr(import_module(module), name)
@@ -208,8 +211,6 @@ def _load(request):
 
 def _seed(seed):
     """Fix what a method may draw from the global generators."""
-    import random
-
     random.seed(seed)
     if "numpy" in sys.modules:
         sys.modules["numpy"].random.seed(seed)
@@ -270,8 +271,6 @@ def _version(module):
 
 def _call(function, request):
     """Call the function under its limits; returns the fields of an Outcome."""
-    import traceback
-
     _seed(request["arguments"].get("seed", 0))
     _peak(reset=True)
     wall, cpu = time.perf_counter(), time.process_time()
@@ -295,9 +294,6 @@ def _call(function, request):
 
 
 def _work(lines, answers):
-    import queue
-    import traceback
-
     idle_seconds = None
     while True:
         try:
@@ -316,9 +312,6 @@ def _work(lines, answers):
 
 
 def _main():
-    import faulthandler
-    import queue
-
     # What a task prints must not mix with the answers.
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)

@@ -5,13 +5,20 @@
 
 import numpy as np
 
-from demurk.benchmark.report._figure_style import COLORS, SOFT, figure_style, new_figure
-from demurk.utils._optional import import_optional
+from demurk.benchmark.report._figure_style import (
+    COLORS,
+    SOFT,
+    figure_style,
+    new_figure,
+    panel_axes,
+)
 
 __all__ = ["plot_curves"]
 
 # With more curves than this the error bars fade.
 MOST_BARS = 6
+# Names in a line of the legend.
+MOST_ACROSS = 5
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 
 
@@ -47,30 +54,34 @@ def plot_curves(x, panels, *, x_label="", y_label="", title=None):
     names = list(dict.fromkeys(name for panel in panels.values() for name in panel))
     columns = 2 if len(panels) == 4 else min(3, len(panels))
     rows = -(-len(panels) // columns)
+    # Places in inches: the automatic layout draws everything several times.
+    legend = 0.2 * -(-len(names) // MOST_ACROSS)
+    width, height = 0.5 + max(5.4, 3.6 * columns), 2.6 * rows + 0.7 + legend
+    left, right = 0.75 / width, 1 - 0.1 / width
+    handles = {}
     with figure_style():
-        # Places in inches: the automatic layout draws everything several times.
-        size = (0.5 + max(5.4, 3.6 * columns), 2.6 * rows + 0.7 + 0.2 * _lines(names))
-        figure = new_figure(*size)
-        top = size[1] - (0.65 if title else 0.3)
+        figure = new_figure(width, height)
         figure.subplots_adjust(
-            left=0.75 / size[0],
-            right=1 - 0.1 / size[0],
-            top=top / size[1],
-            bottom=(0.65 + 0.2 * _lines(names)) / size[1],
+            left=left,
+            right=right,
+            top=(height - (0.65 if title else 0.3)) / height,
+            bottom=(0.65 + legend) / height,
             wspace=0.2,
             hspace=0.3,
         )
-        axes = list(figure.subplots(rows, columns, squeeze=False).flat)
-        for ax, (name, panel) in zip(axes, panels.items()):
+        axes = panel_axes(figure, panels, columns, title)
+        for ax, panel in zip(axes, panels.values()):
             for method, (means, errors) in panel.items():
                 place = names.index(method)
-                at = places if numeric else places + 0.5 * _offset(place, len(names))
+                offset = 0 if numeric else 0.5 * ((place + 0.5) / len(names) - 0.5)
                 bars = np.where(np.isfinite(errors), errors, 0.0)
-                look = _look(place, numeric)
-                drawn = ax.errorbar(at, means, bars if bars.any() else None, **look)
+                bars = bars if bars.any() else None
+                drawn = ax.errorbar(
+                    places + offset, means, bars, **_look(place, numeric)
+                )
+                handles.setdefault(method, drawn[0])
                 for part in (*drawn[1], *drawn[2]):
                     part.set_alpha(0.4 if len(names) > MOST_BARS else 1)
-            ax.set_title(name, fontsize="medium", loc="left")
             ax.grid(axis="y", color=SOFT, alpha=0.25, lw=0.6)
             ax.tick_params(labelsize="small")
             if numeric and places.min() > 0 and places.max() / places.min() >= 50:
@@ -78,15 +89,10 @@ def plot_curves(x, panels, *, x_label="", y_label="", title=None):
             if not numeric or _apart(ax, places):
                 ax.set_xticks(places, [f"{v:g}" for v in x] if numeric else x)
                 ax.minorticks_off()
-        for ax in axes[len(panels) :]:
-            ax.remove()
-        middle = 0.5 * (0.75 / size[0] + 1 - 0.1 / size[0])
-        y = (0.15 + 0.2 * _lines(names)) / size[1]
-        figure.text(middle, y, x_label, ha="center", va="bottom")
-        figure.text(0.1 / size[0], 0.5, y_label, va="center", rotation="vertical")
-        _legend(figure, names, numeric)
-        if title:
-            figure.suptitle(title, fontsize="large", x=0.01, ha="left")
+        middle = 0.5 * (left + right)
+        figure.text(middle, (0.15 + legend) / height, x_label, ha="center", va="bottom")
+        figure.text(0.1 / width, 0.5, y_label, va="center", rotation="vertical")
+        _add_legend(figure, handles)
     return figure
 
 
@@ -94,16 +100,6 @@ def _apart(ax, places):
     """Whether ticks at these places leave room for their numbers."""
     x = np.sort(np.log(places) if ax.get_xscale() == "log" else places)
     return len(x) < 2 or np.diff(x).min() >= 0.07 * (x[-1] - x[0])
-
-
-def _lines(names):
-    """Lines of the legend."""
-    return -(-len(names) // 5)
-
-
-def _offset(place, n):
-    """Where a method stands beside the others, between -0.5 and 0.5."""
-    return (place + 0.5) / n - 0.5
 
 
 def _look(number, joined):
@@ -120,23 +116,16 @@ def _look(number, joined):
     }
 
 
-def _legend(figure, names, joined):
-    lines = import_optional("matplotlib.lines", "viz")
-    handles = []
-    for number in range(len(names)):
-        look = _look(number, joined)
-        for key in ("elinewidth", "capsize"):
-            look.pop(key)
-        handles.append(lines.Line2D([], [], **look))
+def _add_legend(figure, handles):
     # Matplotlib keeps names that begin with an underscore out of legends.
-    shown = [f"\u200b{name}" if name.startswith("_") else name for name in names]
+    shown = [f"\u200b{name}" if name.startswith("_") else name for name in handles]
     figure.legend(
-        handles,
+        list(handles.values()),
         shown,
         loc="lower left",
         bbox_to_anchor=(0.04, 0),
         borderaxespad=0.2,
-        ncols=min(5, len(names)),
+        ncols=min(MOST_ACROSS, len(handles)),
         frameon=False,
         fontsize="small",
     )

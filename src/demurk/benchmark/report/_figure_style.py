@@ -8,7 +8,15 @@ import re
 
 from demurk.utils._optional import import_optional
 
-__all__ = ["COLORS", "INK", "SOFT", "figure_style", "figure_svg", "new_figure"]
+__all__ = [
+    "COLORS",
+    "INK",
+    "SOFT",
+    "figure_style",
+    "figure_svg",
+    "new_figure",
+    "panel_axes",
+]
 
 # Text and axes; becomes the colour of the text around a figure in a page.
 INK = "#1c2430"
@@ -40,6 +48,19 @@ def figure_style():
 def new_figure(width, height, **options):
     figure = import_optional("matplotlib.figure", "viz")
     return figure.Figure(figsize=(width, height), **options)
+
+
+def panel_axes(figure, names, across, title=None, **options):
+    """Axes of panels under their names, so many in a row, below a title of all."""
+    down = -(-len(names) // across)
+    axes = list(figure.subplots(down, across, squeeze=False, **options).flat)
+    for ax in axes[len(names) :]:
+        ax.remove()
+    for ax, name in zip(axes, names):
+        ax.set_title(name, fontsize="medium", loc="left")
+    if title:
+        figure.suptitle(title, fontsize="large", x=0.01, ha="left")
+    return axes[: len(names)]
 
 
 def figure_svg(figure, salt):

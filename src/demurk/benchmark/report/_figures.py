@@ -11,6 +11,7 @@ from demurk.benchmark.report._figure_style import (
     SOFT,
     figure_style,
     new_figure,
+    panel_axes,
 )
 from demurk.benchmark.statistics._significance import similar_groups
 
@@ -68,38 +69,27 @@ def plot_critical_difference(average_ranks, names, difference, *, title=None):
             ax.plot([tick, tick], [0, 0.1], color=INK, lw=1, clip_on=False)
             ax.text(tick, 0.16, str(tick), ha="center", va="bottom", color=INK)
         ax.plot([low, low + difference], [0.85, 0.85], color=INK, lw=1.5, marker="|")
-        ax.text(
-            low + difference / 2,
-            0.9,
-            f"critical difference {difference:.2f}",
-            ha="center",
-            va="bottom",
-            fontsize="small",
-        )
+        text = f"critical difference {difference:.2f}"
+        look = {"ha": "center", "va": "bottom", "fontsize": "small"}
+        ax.text(low + difference / 2, 0.9, text, **look)
         for number, group in enumerate(groups):
             y = -0.3 - 0.28 * number
             ends = ranks[group[0]] - 0.04, ranks[group[-1]] + 0.04
             ax.plot(ends, [y, y], color=COLORS[0], lw=4, solid_capstyle="round")
         margin = 0.04 * (high - low)
         for place, method in enumerate(order):
-            on_left = place < left
-            level = place if on_left else k - 1 - place
+            x, level, end = ranks[method], place, low - margin
+            # The name is outside the end of its line, and the rank inside, above it.
+            outside, inside, step = "right", "left", -0.3 * margin
+            if place >= left:
+                level, end = k - 1 - place, high + margin
+                outside, inside, step = "left", "right", 0.3 * margin
             y = -depth - 0.42 * level
-            end = low - margin if on_left else high + margin
-            x = ranks[method]
             ax.plot([x, x, end], [0, y, y], color=SOFT, lw=0.9, clip_on=False)
             ax.plot([x], [0], "o", color=INK, ms=3.5, clip_on=False)
-            side, step = ("right", -0.3) if on_left else ("left", 0.3)
-            ax.text(end + step * margin, y, names[method], ha=side, va="center")
-            ax.text(
-                end - step * margin,
-                y + 0.02,
-                f"{x:.2f}",
-                ha="left" if on_left else "right",
-                va="bottom",
-                fontsize="x-small",
-                color=SOFT,
-            )
+            ax.text(end + step, y, names[method], ha=outside, va="center")
+            look = {"ha": inside, "va": "bottom", "fontsize": "x-small", "color": SOFT}
+            ax.text(end - step, y + 0.02, f"{x:.2f}", **look)
     return figure
 
 
@@ -140,8 +130,10 @@ def plot_mean_scores(
         width = max(1.25, 4 / len(measures))
         size = (1.4 + width * len(measures), 0.9 + 0.24 * len(methods))
         figure = new_figure(*size, layout="constrained")
-        axes = figure.subplots(1, len(measures), sharey=True, squeeze=False)[0]
-        for ax, measure, own, paper in zip(axes, measures, means.T, other.T):
+        # A remark in brackets goes below the name.
+        names = [measure.replace(" (", "\n(") for measure in measures]
+        axes = panel_axes(figure, names, len(names), title, sharey=True)
+        for ax, own, paper in zip(axes, means.T, other.T):
             both = np.concatenate([own, paper])
             known = both[np.isfinite(both)]
             low, high = (known.min(), known.max()) if known.size else (0, 1)
@@ -151,16 +143,12 @@ def plot_mean_scores(
             colors = [COLORS[3] if m == highlight else COLORS[0] for m in methods]
             ax.scatter(own, places, c=colors, s=26, zorder=3, linewidths=0)
             ax.scatter(paper, places, c="none", edgecolors=SOFT, marker="D", s=20)
-            # A remark in brackets goes below the name.
-            ax.set_title(measure.replace(" (", "\n("), fontsize="medium", loc="left")
             ax.locator_params(axis="x", nbins=3)
             ax.tick_params(axis="x", labelsize="x-small")
             ax.tick_params(axis="y", length=0)
             ax.spines["left"].set_visible(False)
         axes[0].set_yticks(places, methods)
         axes[0].set_ylim(len(methods) - 0.4, -0.6)
-        if title:
-            figure.suptitle(title, fontsize="large", x=0.01, ha="left")
     return figure
 
 
@@ -196,23 +184,18 @@ def plot_heat_maps(panels, rows, columns, *, x_label="", y_label="", title=None)
         width, height = 0.9 + 0.48 * len(columns), 0.6 + 0.32 * len(rows)
         size = (max(4.0, across * width), 0.5 + down * max(height, 1.2))
         figure = new_figure(*size, layout="constrained")
-        axes = list(figure.subplots(down, across, squeeze=False).flat)
-        for ax, (name, panel) in zip(axes, panels.items()):
+        axes = panel_axes(figure, panels, across, title)
+        for ax, panel in zip(axes, panels.values()):
             values = np.ma.masked_invalid(np.asarray(panel, dtype=float))
             # Separate rectangles stay sharp in a page; a picture would not.
             ax.pcolormesh(values, cmap="cividis", edgecolors="none")
             _numbers(ax, values)
-            ax.set_title(name, fontsize="medium", loc="left")
             ax.set_xticks(np.arange(len(columns)) + 0.5, map(str, columns))
             ax.set_yticks(np.arange(len(rows)) + 0.5, map(str, rows))
             ax.tick_params(length=0, labelsize="small")
             ax.spines[:].set_visible(False)
-        for ax in axes[len(panels) :]:
-            ax.remove()
         figure.supxlabel(x_label, fontsize="medium")
         figure.supylabel(y_label, fontsize="medium")
-        if title:
-            figure.suptitle(title, fontsize="large", x=0.01, ha="left")
     return figure
 
 
@@ -220,16 +203,9 @@ def _numbers(ax, values):
     low, high = values.min(), values.max()
     digits = 3 if abs(high) < 2 else 1
     for (i, j), value in np.ndenumerate(values):
-        if np.ma.is_masked(values[i, j]):
-            ax.text(j + 0.5, i + 0.5, "–", ha="center", va="center")
-            continue
-        dark = value < low + 0.55 * (high - low)
-        ax.text(
-            j + 0.5,
-            i + 0.5,
-            f"{value:.{digits}f}",
-            ha="center",
-            va="center",
-            fontsize="x-small",
-            color="#ffffff" if dark else "#000000",
-        )
+        text, look = "–", {}
+        if not np.ma.is_masked(values[i, j]):
+            dark = value < low + 0.55 * (high - low)
+            text = f"{value:.{digits}f}"
+            look = {"fontsize": "x-small", "color": "#ffffff" if dark else "#000000"}
+        ax.text(j + 0.5, i + 0.5, text, ha="center", va="center", **look)

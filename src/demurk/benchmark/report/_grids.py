@@ -3,7 +3,7 @@
 # Authors: The demurk developers
 # SPDX-License-Identifier: BSD-3-Clause
 
-from collections import Counter
+from collections import defaultdict
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -102,25 +102,38 @@ class Grid:
     note: str = ""
 
 
-def decimals(values):
-    """Digits after the point for numbers of this size."""
-    largest = max((abs(v) for v in values if np.isfinite(v)), default=0)
-    return int(np.clip(3 - np.floor(np.log10(max(largest / 2, 1))), 0, 3))
+def _largest(summary, measure):
+    """The largest number that is shown of a measure, ours or the paper's."""
+    cells = [cell for place, cell in summary.cells.items() if place[3] == measure]
+    numbers = [c.mean for c in cells] + [c.paper for c in cells if c.paper is not None]
+    return max((abs(v) for v in numbers if np.isfinite(v)), default=0)
 
 
-def scale_of(values):
-    """1 for numbers up to 1, 100 for percentages, and so on."""
-    largest = max((abs(v) for v in values if np.isfinite(v)), default=0)
-    return 10.0 ** np.ceil(np.log10(max(largest, 1)) - 1e-9)
+def decimals(summary, measure):
+    """Digits after the point for numbers of the size that a measure has."""
+    size = max(_largest(summary, measure) / 2, 1)
+    return int(np.clip(3 - np.floor(np.log10(size)), 0, 3))
 
 
-def method_groups(summary):
+def measure_scale(summary, measure):
+    """1 for a measure with numbers up to 1, 100 for percentages, and so on."""
+    return 10.0 ** np.ceil(np.log10(max(_largest(summary, measure), 1)) - 1e-9)
+
+
+def _groups(summary):
     """The group of each method in words, if there is more than one."""
-    groups = [
-        about.get("group", "paper") for about in summary.protocol.methods.values()
-    ]
-    words = [GROUP_WORDS.get(group, group) for group in groups]
-    return words if len(set(words)) > 1 else []
+    about = summary.protocol.methods.items()
+    groups = {method: table.get("group", "paper") for method, table in about}
+    words = {method: GROUP_WORDS.get(g, g) for method, g in groups.items()}
+    return words if len(set(words.values())) > 1 else {}
+
+
+def methods_grid(summary, title, columns, lines, *, corner="method", note=""):
+    """A table with a row for each method, from a list of entries by method."""
+    rows = [((method,), entries) for method, entries in lines.items()]
+    groups = _groups(summary)
+    groups = [groups[method] for method in lines if groups]
+    return Grid(title, (corner,), columns, rows, row_groups=groups, note=note)
 
 
 def _entry(cell, digits, scale, sign):
@@ -148,22 +161,11 @@ def signed(number, digits):
     return text.lstrip("+-") if float(text) == 0 else text.replace("-", "−")
 
 
-def _numbers(summary, measure):
-    """All numbers that are shown of a measure, ours and the paper's."""
-    cells = [c for place, c in summary.cells.items() if place[3] == measure]
-    return [c.mean for c in cells] + [c.paper for c in cells if c.paper is not None]
-
-
-def measure_scale(summary, measure):
-    """How much larger than 1 the numbers of a measure are, as a power of ten."""
-    return scale_of(_numbers(summary, measure))
-
-
 def _entries(summary, measure):
     """Entries of one measure by data set, setting and method."""
     cells = {place[:3]: c for place, c in summary.cells.items() if place[3] == measure}
-    digits = decimals(_numbers(summary, measure))
-    scale, sign = measure_scale(summary, measure), summary.sign(measure)
+    digits, sign = decimals(summary, measure), summary.sign(measure)
+    scale = measure_scale(summary, measure)
     return {place: _entry(c, digits, scale, sign) for place, c in cells.items()}
 
 
@@ -193,32 +195,27 @@ def score_grids(summary):
     """
     problems, methods = summary.problems, summary.methods
     entries = {measure: _entries(summary, measure) for measure in summary.measures}
+    titles = {measure: measure_title(summary, measure) for measure in summary.measures}
     if len(problems) == 1:
         (problem,) = problems
-        rows = [
-            ((m,), [entries[measure][(*problem, m)] for measure in summary.measures])
-            for m in methods
-        ]
-        heads = [measure_title(summary, measure) for measure in summary.measures]
         title = f"All measures on {problem_name(problem)}"
-        grid = Grid(title, ("method",), heads, rows, row_groups=method_groups(summary))
-        return {"all": grid}
+        lines = {
+            m: [found[(*problem, m)] for found in entries.values()] for m in methods
+        }
+        return {"all": methods_grid(summary, title, list(titles.values()), lines)}
     grids = {}
-    for measure in summary.measures:
-        found, title = entries[measure], measure_title(summary, measure)
+    for measure, found in entries.items():
         if len(methods) > len(problems):
             names = [problem_name(problem) for problem in problems]
-            rows = [((m,), [found[(*p, m)] for p in problems]) for m in methods]
-            groups = method_groups(summary)
-            grid = Grid(title, ("method",), names, rows, row_groups=groups)
+            lines = {m: [found[(*p, m)] for p in problems] for m in methods}
+            grid = methods_grid(summary, titles[measure], names, lines)
         else:
-            settings = bool(summary.protocol.settings)
-            corner = ("data set", "setting") if settings else ("data set",)
+            corner = ("data set", "setting")[: 2 if summary.protocol.settings else 1]
             rows = [
                 (p[: len(corner)], [found[(*p, m)] for m in methods]) for p in problems
             ]
-            groups = method_groups(summary)
-            grid = Grid(title, corner, methods, rows, column_groups=groups)
+            groups = list(_groups(summary).values())
+            grid = Grid(titles[measure], corner, methods, rows, column_groups=groups)
         grids[measure] = grid
     return grids
 
@@ -242,7 +239,7 @@ def printed_grid(summary):
         if not found:
             continue
         numbers = np.array(list(found.values()))
-        digits = decimals(_numbers(summary, measure))
+        digits = decimals(summary, measure)
         near = np.multiply(STEPS, measure_scale(summary, measure))
         largest = max(found, key=lambda place: abs(found[place]))
         size = np.round(np.abs(numbers), 12)
@@ -274,29 +271,26 @@ def cost_grid(summary):
     grid : Grid
         One row for each method.
     """
-    rows = []
+    lines, n_tasks = {}, len(summary.problems) * summary.protocol.seeds
     for method in summary.methods:
         own = [row for row in summary.rows if row["method"] == method]
         done = [row for row in own if row["status"] == "done"]
-        cpu = [row["cpu_s"] for row in own if row.get("cpu_s") is not None]
-        each = [row["cpu_s"] for row in done if row.get("cpu_s") is not None]
-        peak = [row["peak_mb"] for row in own if row.get("peak_mb") is not None]
+        cpu, each = _known(own, "cpu_s"), _known(done, "cpu_s")
+        peak = _known(own, "peak_mb")
         texts = [
-            f"{len(done):,} of {_n_tasks(summary):,}",
+            f"{len(done):,} of {n_tasks:,}",
             f"{np.median(each):.3g}" if each else "",
             f"{max(each):.3g}" if each else "",
             f"{sum(cpu):,.1f}" if cpu else "",
             f"{max(peak):,.0f}" if peak else "",
         ]
-        entries = [Entry(t) if t else Entry("unknown", blank=True) for t in texts]
-        rows.append(((method,), entries))
+        lines[method] = [Entry(t) if t else Entry("unknown", blank=True) for t in texts]
     columns = ["tasks done", "median", "longest", "all tasks", "peak memory, MB"]
-    title = "CPU seconds"
-    return Grid(title, ("method",), columns, rows, row_groups=method_groups(summary))
+    return methods_grid(summary, "CPU seconds", columns, lines)
 
 
-def _n_tasks(summary):
-    return len(summary.problems) * summary.protocol.seeds
+def _known(rows, name):
+    return [row[name] for row in rows if row.get(name) is not None]
 
 
 def problem_lines(summary):
@@ -312,28 +306,25 @@ def problem_lines(summary):
     lines : list of (str, str)
         A sentence and, where there is more to say, the whole error of one of them.
     """
-    found, errors = {}, {}
+    alike = defaultdict(list)
     for row in summary.rows:
-        if row["status"] == "done":
-            continue
-        error = short_paths(row.get("error") or "").strip()
-        last = error.splitlines()[-1] if error else ""
-        alike = (row["method"], row["status"], last)
-        found.setdefault(alike, Counter())[row["data_set"], row["setting"]] += 1
-        errors.setdefault(alike, error)
+        if row["status"] != "done":
+            error = short_paths(row.get("error") or "").strip()
+            last = error.splitlines()[-1] if error else ""
+            place = (row["data_set"], row["setting"])
+            alike[row["method"], row["status"], last].append((place, error))
     lines = []
-    for alike, places in found.items():
-        method, status, last = alike
-        word = STATUS_WORDS.get(status, status)
-        names = [problem_name(place) for place in places]
-        where = "; ".join(names)
-        if len(names) > MOST_PLACES:
-            sets = list(dict.fromkeys(place[0] for place in places))
+    for (method, status, last), cases in alike.items():
+        places, n = list(dict.fromkeys(place for place, _ in cases)), len(cases)
+        where = "; ".join(map(problem_name, places))
+        if len(places) > MOST_PLACES:
+            sets = list(dict.fromkeys(data_set for data_set, _ in places))
             where = ", ".join(sets)
-            if len(sets) < len(names):
-                where = f"{len(names)} settings of {where}"
-        n = sum(places.values())
+            if len(sets) < len(places):
+                where = f"{len(places)} settings of {where}"
+        word = STATUS_WORDS.get(status, status)
         text = f"{method}: {word} on {where} ({n} {'task' if n == 1 else 'tasks'})"
         text += f": {last}" if last else "."
-        lines.append((text, errors[alike] if errors[alike] != last else ""))
+        error = cases[0][1]
+        lines.append((text, error if error != last else ""))
     return lines

@@ -13,6 +13,7 @@ __all__ = [
     "html_table",
     "latex_table",
     "markdown_table",
+    "scroll_box",
 ]
 
 LATEX = {
@@ -46,10 +47,9 @@ def escape_latex(text):
 
 def html_table(grid):
     """A grid as an HTML table in a box that scrolls by itself."""
-    widths = len(grid.corner)
     head = []
     if grid.column_groups:
-        cells = [f'<td colspan="{widths}"></td>']
+        cells = [f'<td colspan="{len(grid.corner)}"></td>']
         for name, members in groupby(grid.column_groups):
             n = len(list(members))
             cells.append(f'<th class="group" colspan="{n}">{html.escape(name)}</th>')
@@ -62,11 +62,15 @@ def html_table(grid):
         cells.append(f'<th scope="col"{kind}>{html.escape(name)}</th>')
     head.append(f"<tr>{''.join(cells)}</tr>")
     body = "\n".join(_html_rows(grid, starts))
-    label = html.escape(grid.title, quote=True)
-    return (
-        f'<div class="box" tabindex="0" role="region" aria-label="{label}">'
-        f"<table><thead>{''.join(head)}</thead>\n<tbody>{body}</tbody></table></div>"
-    )
+    table = f"<thead>{''.join(head)}</thead>\n<tbody>{body}</tbody>"
+    return scroll_box(grid.title, f"<table>{table}</table>")
+
+
+def scroll_box(label, content):
+    """A box that scrolls by itself, in a page that does not."""
+    label = html.escape(label, quote=True)
+    opened = f'<div class="box" tabindex="0" role="region" aria-label="{label}">'
+    return f"{opened}{content}</div>"
 
 
 def _starts(groups):
@@ -84,17 +88,16 @@ def _html_rows(grid, column_starts):
                 f'<tr class="group"><th scope="rowgroup">{name}</th>'
                 f'<td colspan="{width - 1}"></td></tr>'
             )
+        # A data set with several settings is named once.
+        again = len(heads) > 1 and heads[:1] == before[:1]
         cells = []
         for j, name in enumerate(heads):
-            # A data set with several settings is named once.
-            again = len(heads) > 1 and j == 0 and heads[:1] == before[:1]
-            kind = "head again" if again else "head"
+            kind = "head again" if again and j == 0 else "head"
             cells.append(f'<th scope="row" class="{kind}">{html.escape(name)}</th>')
-        new = len(heads) > 1 and i > 0 and heads[:1] != before[:1]
         before = heads
         for j, entry in enumerate(entries):
             cells.append(_html_cell(entry, "start" if j in column_starts else ""))
-        kind = ' class="new"' if new else ""
+        kind = ' class="new"' if len(heads) > 1 and i > 0 and not again else ""
         yield f"<tr{kind}>{''.join(cells)}</tr>"
 
 
@@ -129,18 +132,9 @@ def markdown_table(grid):
     rule = ["---"] * len(grid.corner) + ["---:"] * len(grid.columns)
     lines = [heads, rule]
     for names, entries in grid.rows:
-        cells = [_markdown_cell(entry) for entry in entries]
+        cells = [_cell(entry, escape_markdown, IN_MARKDOWN) for entry in entries]
         lines.append([*map(escape_markdown, names), *cells])
     return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
-
-
-def _markdown_cell(entry):
-    text = escape_markdown(entry.text)
-    text = f"**{text}**" if entry.mark == "best" else text
-    text += "⁼" if entry.mark == "tie" else ""
-    text += f" ±{escape_markdown(entry.spread)}" if entry.spread else ""
-    text += f" {escape_markdown(entry.count)} seeds" if entry.count else ""
-    return text + (f" ({escape_markdown(entry.paper)})" if entry.paper else "")
 
 
 def latex_table(grid, label):
@@ -149,13 +143,13 @@ def latex_table(grid, label):
     heads = [escape_latex(name) for name in (*grid.corner, *grid.columns)]
     starts, lines, before = _starts(grid.row_groups), [], ()
     for i, (names, entries) in enumerate(grid.rows):
-        if i in starts or (corner > 1 and i > 0 and names[:1] != before[:1]):
-            lines.append(r"\addlinespace")
         again = corner > 1 and names[:1] == before[:1]
+        if i in starts or (corner > 1 and i > 0 and not again):
+            lines.append(r"\addlinespace")
         shown = ["", *names[1:]] if again else names
         before = names
-        cells = [*map(escape_latex, shown), *map(_latex_cell, entries)]
-        lines.append(" & ".join(cells) + r" \\")
+        cells = [_cell(entry, escape_latex, IN_LATEX) for entry in entries]
+        lines.append(" & ".join([*map(escape_latex, shown), *cells]) + r" \\")
     note = f" {grid.note}" if grid.note else ""
     return "\n".join(
         [
@@ -175,10 +169,19 @@ def latex_table(grid, label):
     )
 
 
-def _latex_cell(entry):
-    text = escape_latex(entry.text)
-    text = f"\\textbf{{{text}}}" if entry.mark == "best" else text
-    text += "$^{=}$" if entry.mark == "tie" else ""
-    text += f" {{\\tiny$\\pm${escape_latex(entry.spread)}}}" if entry.spread else ""
-    text += f" {{\\tiny {escape_latex(entry.count)} seeds}}" if entry.count else ""
-    return text + (f" ({escape_latex(entry.paper)})" if entry.paper else "")
+# How the parts of an entry look.
+IN_MARKDOWN = {"best": "**%s**", "tie": "%s⁼", "spread": " ±%s", "count": " %s seeds"}
+IN_LATEX = {
+    "best": r"\textbf{%s}",
+    "tie": "%s$^{=}$",
+    "spread": r" {\tiny$\pm$%s}",
+    "count": r" {\tiny %s seeds}",
+}
+
+
+def _cell(entry, escape, looks):
+    """An entry of a table in Markdown or LaTeX."""
+    text = looks.get(entry.mark, "%s") % escape(entry.text)
+    text += looks["spread"] % escape(entry.spread) if entry.spread else ""
+    text += looks["count"] % escape(entry.count) if entry.count else ""
+    return text + (f" ({escape(entry.paper)})" if entry.paper else "")

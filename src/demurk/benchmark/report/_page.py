@@ -9,7 +9,7 @@ from importlib.resources import files
 
 from demurk.benchmark.report._figure_style import figure_svg
 from demurk.benchmark.report._grids import STEPS, measure_scale, problem_lines
-from demurk.benchmark.report._markup import html_table
+from demurk.benchmark.report._markup import html_table, scroll_box
 from demurk.benchmark.report._page_figures import (
     mean_figure,
     rank_figures,
@@ -47,8 +47,7 @@ def report_page(content):
     for number, (title, body) in enumerate(sections.items()):
         links.append(f'<a href="#part{number}">{title}</a>')
         bodies.append(f'<section id="part{number}"><h2>{title}</h2>\n{body}</section>')
-    protocol = content.summary.protocol
-    claim = html.escape(protocol.claim or "")
+    claim = html.escape(content.summary.protocol.claim or "")
     parts = {
         "title": html.escape(content.title),
         "style": (web / "report.css").read_text(encoding="utf-8"),
@@ -65,18 +64,20 @@ def _bullets(lines):
     return f"<ul>{items}</ul>" if items else ""
 
 
-def _paragraph(sentences, kind="note"):
-    return f'<p class="{kind}">{html.escape(" ".join(sentences))}</p>'
+def _paragraph(sentences):
+    return f'<p class="note">{html.escape(" ".join(sentences))}</p>'
+
+
+def _details(name, body):
+    """What a page shows on request."""
+    return f"<details><summary>{html.escape(name)}</summary>{body}</details>"
 
 
 def _ran(content):
     parts = [_bullets(content.what_ran())]
     items = []
     for text, error in problem_lines(content.summary):
-        more = ""
-        if error:
-            more = f"<details><summary>error</summary><pre>{html.escape(error)}</pre>"
-            more += "</details>"
+        more = _details("error", f"<pre>{html.escape(error)}</pre>") if error else ""
         items.append(f"<li>{html.escape(text)}{more}</li>")
     if items:
         parts.append(f"<h3>Without a result</h3><ul>{''.join(items)}</ul>")
@@ -87,25 +88,27 @@ def _ran(content):
     return "\n".join(parts)
 
 
+def _table(grid):
+    note = _paragraph([grid.note]) if grid.note else ""
+    return f"<h3>{html.escape(grid.title)}</h3>\n{html_table(grid)}{note}"
+
+
 def _scores(content):
     summary = content.summary
     parts = [_paragraph(content.how_to_read())]
     if any(cell.paper is not None for cell in summary.cells.values()):
         parts.append(_legend(summary))
-    for grid in content.score_grids.values():
-        parts.append(f"<h3>{html.escape(grid.title)}</h3>\n{html_table(grid)}")
-    return "\n".join(parts)
+    return "\n".join([*parts, *map(_table, content.score_grids.values())])
 
 
 def _legend(summary):
     """What the colours of differences mean."""
     first, second, third = (f"{edge:g}" for edge in STEPS)
-    spans = ((first, second, 1), (second, third, 2), (third, None, 3))
+    spans = (f"{first} to {second}", f"{second} to {third}", f"above {third}")
     chips = [f'<span class="change same">≈ up to {first}</span>']
     for sign, side in (("▲", "better"), ("▼", "worse")):
-        for low, high, step in spans:
-            words = f"{low} to {high}" if high else f"above {low}"
-            chip = f"{sign} {side} by {words}"
+        for step, span in enumerate(spans, 1):
+            chip = f"{sign} {side} by {span}"
             chips.append(f'<span class="change {side} s{step}">{chip}</span>')
     sentences = [
         "Below each mean: the paper’s value, and ours minus the paper’s, coloured by "
@@ -119,12 +122,7 @@ def _legend(summary):
 
 
 def _comparisons(content):
-    parts = [_paragraph(content.how_ranked())]
-    for grid in content.grids:
-        note = _paragraph([grid.note]) if grid.note else ""
-        title = html.escape(grid.title)
-        parts.append(f"<h3>{title}</h3>\n{html_table(grid)}{note}")
-    return "\n".join(parts)
+    return "\n".join([_paragraph(content.how_ranked()), *map(_table, content.grids)])
 
 
 def _environment(content):
@@ -167,14 +165,9 @@ def _fold(figures, salt):
         else:
             opened.setdefault(measure, []).append(picture)
     for measure, pictures in opened.items():
-        summary = f"<summary>{html.escape(measure)}</summary>"
-        yield f"<details>{summary}{''.join(pictures)}</details>"
+        yield _details(measure, "".join(pictures))
 
 
 def _picture(figure, salt, caption):
-    label = html.escape(caption, quote=True)
-    return (
-        f'<figure><div class="box" tabindex="0" role="region" aria-label="{label}">'
-        f"{figure_svg(figure, salt)}</div>"
-        f"<figcaption>{html.escape(caption)}</figcaption></figure>"
-    )
+    text = f"<figcaption>{html.escape(caption)}</figcaption>"
+    return f"<figure>{scroll_box(caption, figure_svg(figure, salt))}{text}</figure>"

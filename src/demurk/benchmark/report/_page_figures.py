@@ -26,18 +26,16 @@ def rank_figures(rankings):
 
     Parameters
     ----------
-    rankings : dict of str to Ranking or None
+    rankings : dict of str to Ranking
         By measure.
 
     Returns
     -------
     figures : list of (str, str, Figure)
-        Measure, caption and figure of every measure that can be ranked.
+        Measure, caption and figure.
     """
     figures = []
     for measure, ranking in rankings.items():
-        if ranking is None:
-            continue
         figure = plot_critical_difference(
             ranking.friedman.average_ranks, ranking.methods, ranking.difference
         )
@@ -76,7 +74,7 @@ def mean_figure(summary, reference):
             continue
         measures.append(measure_title(summary, measure))
         means.append(np.where(drawn, own[rows].mean(axis=0), np.nan))
-        printed.append(_printed(summary, measure)[rows].mean(axis=0))
+        printed.append(summary.printed_over_settings(measure)[rows].mean(axis=0))
     if not measures:
         return []
     figure = plot_mean_scores(
@@ -90,29 +88,6 @@ def mean_figure(summary, reference):
     if np.isfinite(printed).any():
         caption += " Open diamonds: the same means of the printed values."
     return [("", caption, figure)]
-
-
-def _printed(summary, measure):
-    """Printed values like those of `over_settings`."""
-    return np.array(
-        [
-            [
-                np.mean(
-                    [
-                        _number(summary.cells[name, setting, method, measure].paper)
-                        for setting in summary.shared_settings
-                    ]
-                    or [np.nan]
-                )
-                for method in summary.methods
-            ]
-            for name in summary.protocol.data_sets
-        ]
-    )
-
-
-def _number(value):
-    return np.nan if value is None else value
 
 
 def setting_figures(summary, reference):
@@ -167,11 +142,8 @@ def sweeps(settings):
     groups = []
     for family in families.values():
         tables = list(family.values())
-        factors = {}
-        for key in tables[0]:
-            values = [table[key] for table in tables]
-            if any(value != values[0] for value in values):
-                factors[key] = values
+        columns = {key: [table[key] for table in tables] for key in tables[0]}
+        factors = {k: v for k, v in columns.items() if len(_distinct(v)) > 1}
         whole = math.prod(len(_distinct(values)) for values in factors.values())
         if 1 <= len(factors) <= 2 and whole == len(family):
             groups.append((list(family), factors))

@@ -4,7 +4,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 import json
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 
 __all__ = ["published_results", "published_value"]
@@ -87,13 +87,10 @@ def published_value(protocol, data_set, setting, method, measure):
 _results = cache(published_results)
 
 
-def _by_method(table):
-    def find(paper, data_set, setting, method, measure):
-        values = paper[table]["values"][method]
-        values = values["mean"] if isinstance(values, dict) else values
-        return values[paper[table]["measures"].index(measure)]
-
-    return find
+def _by_method(table, paper, data_set, setting, method, measure):
+    values = paper[table]["values"][method]
+    values = values["mean"] if isinstance(values, dict) else values
+    return values[paper[table]["measures"].index(measure)]
 
 
 def _nmlsdr_tables(paper, data_set, setting, method, measure):
@@ -142,11 +139,11 @@ def _pml_table_6(paper, data_set, setting, method, measure):
 
 
 _FINDERS = {
-    "table_1": _by_method("table_1"),
+    "table_1": partial(_by_method, "table_1"),
     "table_3": _cenda_table_3,
     "table_6": _pml_table_6,
     "table_7": _cenda_table_7,
-    "table_11": _by_method("table_11"),
+    "table_11": partial(_by_method, "table_11"),
     "tables_2_and_3": _pml_tables,
     "tables_3_to_9": _nmlsdr_tables,
 }

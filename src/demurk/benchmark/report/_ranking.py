@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from demurk.benchmark.report._grids import Entry, Grid, measure_title, method_groups
+from demurk.benchmark.report._grids import Entry, Grid, measure_title, methods_grid
+from demurk.benchmark.report._tables import LEVEL, common_scores
 from demurk.benchmark.statistics._significance import (
     FriedmanResult,
     count_best,
     friedman_test,
     nemenyi_difference,
-    similar_groups,
     wilcoxon_scores,
     win_tie_loss,
 )
@@ -45,8 +45,6 @@ class Ranking:
         Average ranks and the test.
     difference : float
         Nemenyi's critical difference.
-    groups : list of list of int
-        Numbers of methods that do not differ significantly.
     best : ndarray of shape (n_methods,)
         On how many data sets each method is best.
     one_sided, two_sided : ndarray of shape (n_methods,)
@@ -57,13 +55,12 @@ class Ranking:
     left_out: list
     friedman: FriedmanResult
     difference: float
-    groups: list
     best: np.ndarray
     one_sided: np.ndarray
     two_sided: np.ndarray
 
 
-def rank_methods(summary, measure, *, alpha=0.05):
+def rank_methods(summary, measure):
     """Rank the methods over the data sets that all of them finished.
 
     Parameters
@@ -72,8 +69,6 @@ def rank_methods(summary, measure, *, alpha=0.05):
         From :func:`summarize`.
     measure : str
         Which measure.
-    alpha : float, default=0.05
-        Level of Nemenyi's and Wilcoxon's tests.
 
     Returns
     -------
@@ -82,23 +77,21 @@ def rank_methods(summary, measure, *, alpha=0.05):
     """
     values = summary.over_settings(measure)
     finished = ~np.isnan(values)
-    keep = (finished.mean(axis=0) >= 0.5) & finished.any(axis=0)
+    keep = finished.mean(axis=0) >= 0.5
     part = values[:, keep]
     complete = part[~np.isnan(part).any(axis=1)]
     if keep.sum() < 2 or len(complete) < 2:
         return None
     friedman = friedman_test(part)
-    difference = nemenyi_difference(part.shape[1], friedman.n_data_sets, alpha=alpha)
     rounded = np.round(complete, 12)
     return Ranking(
         methods=[m for m, kept in zip(summary.methods, keep) if kept],
         left_out=[m for m, kept in zip(summary.methods, keep) if not kept],
         friedman=friedman,
-        difference=difference,
-        groups=similar_groups(friedman.average_ranks, difference),
+        difference=nemenyi_difference(part.shape[1], friedman.n_data_sets),
         best=count_best(rounded),
-        one_sided=wilcoxon_scores(rounded, alpha=alpha),
-        two_sided=wilcoxon_scores(rounded, alpha=alpha, alternative="two-sided"),
+        one_sided=wilcoxon_scores(rounded),
+        two_sided=wilcoxon_scores(rounded, alternative="two-sided"),
     )
 
 
@@ -133,7 +126,7 @@ def _bare(name):
     return "".join(letter for letter in name.lower() if letter.isalnum())
 
 
-def win_tie_loss_counts(summary, method, *, measures=None, corrected=False):
+def win_tie_loss_counts(summary, method, *, corrected=False):
     """On how many problems a method wins, ties and loses against each other one.
 
     Parameters
@@ -142,8 +135,6 @@ def win_tie_loss_counts(summary, method, *, measures=None, corrected=False):
         From :func:`summarize`.
     method : str
         The method to judge.
-    measures : sequence of str, default=None
-        Which measures; None takes all.
     corrected : bool or float, default=False
         See :func:`fold_t_test`.
 
@@ -153,27 +144,21 @@ def win_tie_loss_counts(summary, method, *, measures=None, corrected=False):
         Wins, ties and losses by other method and measure, over all pairs of data set
         and setting where both have at least two common seeds.
     """
-    measures = summary.measures if measures is None else measures
+    measures = summary.measures
     return {
-        other: {
-            measure: _outcomes(summary, method, other, measure, corrected)
-            for measure in measures
-        }
+        other: {m: _outcomes(summary, method, other, m, corrected) for m in measures}
         for other in summary.methods
         if other != method
     }
 
 
-def _outcomes(summary, method, other, measure, corrected):
+def _outcomes(summary, method, other, measure, corrected=False):
     found, sign = Counter(), summary.sign(measure)
     for problem in summary.problems:
-        mine = summary.cells[(*problem, method, measure)].values
-        theirs = summary.cells[(*problem, other, measure)].values
-        seeds = sorted(mine.keys() & theirs.keys())
-        if len(seeds) > 1:
-            scores = [[sign * values[s] for s in seeds] for values in (mine, theirs)]
-            level = summary.level
-            found[win_tie_loss(*scores, level=level, corrected=corrected)] += 1
+        cells = [summary.cells[(*problem, m, measure)] for m in (method, other)]
+        scores = sign * np.array(common_scores(*(cell.values for cell in cells)))
+        if scores.shape[1] > 1:
+            found[win_tie_loss(*scores, level=LEVEL, corrected=corrected)] += 1
     return found["win"], found["tie"], found["loss"]
 
 
@@ -197,27 +182,18 @@ def ranking_grids(summary, rankings):
         return []
     columns = [measure_title(summary, measure) for measure in known]
 
-    def grid(title, note, number, text, better):
-        chosen = {m: better(number(r)) for m, r in known.items()}
-        rows = []
-        for method in summary.methods:
-            line = []
-            for measure, r in known.items():
-                if method not in r.methods:
-                    line.append(Entry("left out", blank=True))
-                    continue
-                place = r.methods.index(method)
-                best = bool(np.isclose(number(r)[place], chosen[measure]))
-                line.append(Entry(text(r, place), mark="best" if best else ""))
-            rows.append(((method,), line))
-        return Grid(
-            title,
-            ("method",),
-            columns,
-            rows,
-            row_groups=method_groups(summary),
-            note=note,
-        )
+    def entry(method, ranking, number, text, better):
+        if method not in ranking.methods:
+            return Entry("left out", blank=True)
+        place, numbers = ranking.methods.index(method), number(ranking)
+        best = np.isclose(numbers[place], better(numbers))
+        return Entry(text(ranking, place), mark="best" if best else "")
+
+    def grid(title, note, *how):
+        lines = {
+            m: [entry(m, r, *how) for r in known.values()] for m in summary.methods
+        }
+        return methods_grid(summary, title, columns, lines, note=note)
 
     return [
         grid(
@@ -252,23 +228,20 @@ def friedman_grid(summary, rankings):
     ----------
     summary : Summary
         From :func:`summarize`.
-    rankings : dict of str to Ranking or None
+    rankings : dict of str to Ranking
         By measure.
 
     Returns
     -------
     grid : Grid
-        One row for each measure that can be ranked.
+        One row for each measure.
     """
     rows = []
     for measure, ranking in rankings.items():
-        if ranking is None:
-            continue
         test = ranking.friedman
         best, behind = best_and_behind(ranking)
-        sets = f"{test.n_data_sets} of {test.n_data_sets + test.n_left_out}"
         numbers = [
-            sets,
+            f"{test.n_data_sets} of {test.n_data_sets + test.n_left_out}",
             f"{test.chi_square:.2f}",
             p_value(test.chi_square_p),
             f"{test.f_statistic:.2f}",
@@ -276,8 +249,7 @@ def friedman_grid(summary, rankings):
             f"{ranking.difference:.2f}",
         ]
         words = [", ".join(best), ", ".join(behind) or "none"]
-        entries = [Entry(text) for text in numbers]
-        entries += [Entry(text, words=True) for text in words]
+        entries = [*map(Entry, numbers), *(Entry(text, words=True) for text in words)]
         rows.append(((measure_title(summary, measure),), entries))
     columns = ["data sets", "chi-square", "p", "F", "p", "critical difference"]
     columns += ["best rank", "significantly behind it"]
@@ -320,31 +292,25 @@ def wins_grid(summary, method):
     strict = win_tie_loss_counts(summary, method, corrected=True)
     if not any(sum(c) for line in plain.values() for c in line.values()):
         return None
-    groups = dict(zip(summary.methods, method_groups(summary)))
-    rows = []
-    for other, line in plain.items():
-        entries = [
-            Entry("/".join(map(str, c)) + " · " + "/".join(map(str, strict[other][m])))
-            if sum(c)
-            else Entry("no common seeds", blank=True)
-            for m, c in line.items()
-        ]
-        rows.append(((other,), entries))
+    lines = {}
+    for other, counts in plain.items():
+        pairs = [(found, strict[other][measure]) for measure, found in counts.items()]
+        lines[other] = [_counts_entry(*pair, none="no common seeds") for pair in pairs]
     columns = [measure_title(summary, measure) for measure in summary.measures]
     note = (
         "Wins/ties/losses over data sets and settings in paired t-tests over seeds at "
-        f"the {100 * summary.level:g} % level: first the plain test, as in the papers, "
-        "then the one corrected for overlapping training sets."
+        f"the {100 * LEVEL:g} % level: first the plain test, as in the papers, then "
+        "the one corrected for overlapping training sets."
     )
     title = f"{method} against each other method"
-    return Grid(
-        title,
-        ("against",),
-        columns,
-        rows,
-        row_groups=[groups[other] for other in plain] if groups else [],
-        note=note,
-    )
+    return methods_grid(summary, title, columns, lines, corner="against", note=note)
+
+
+def _counts_entry(*counts, none):
+    """Wins, ties and losses, of several tests; or that there are none."""
+    if not sum(counts[0]):
+        return Entry(none, blank=True)
+    return Entry(" · ".join("/".join(map(str, found)) for found in counts))
 
 
 def pairs_grid(summary, measure):
@@ -362,21 +328,20 @@ def pairs_grid(summary, measure):
     grid : Grid or None
         None with less than three methods, or if no two of them have two common seeds.
     """
-    rows, any_seeds = [], False
+    if len(summary.methods) < 3:
+        return None
+    rows = []
     for method in summary.methods:
-        counts = win_tie_loss_counts(summary, method, measures=[measure])
-        entries = []
-        for other in summary.methods:
-            found = counts[other][measure] if other != method else ()
-            any_seeds = any_seeds or sum(found) > 0
-            text = "/".join(map(str, found)) if sum(found) else "–"
-            entries.append(Entry(text, blank=not sum(found)))
-        rows.append(((method,), entries))
+        found = [
+            () if other == method else _outcomes(summary, method, other, measure)
+            for other in summary.methods
+        ]
+        rows.append(((method,), [_counts_entry(counts, none="–") for counts in found]))
+    if all(entry.blank for _, entries in rows for entry in entries):
+        return None
     note = (
         "Wins/ties/losses of the method of the row against that of the column, over "
         "data sets and settings in plain paired t-tests over seeds."
     )
     title = f"Every method against every other by {measure}"
-    if not any_seeds or len(summary.methods) < 3:
-        return None
     return Grid(title, ("method",), summary.methods, rows, note=note)

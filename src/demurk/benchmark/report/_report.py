@@ -3,7 +3,7 @@
 # Authors: The demurk developers
 # SPDX-License-Identifier: BSD-3-Clause
 
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -38,10 +38,12 @@ from demurk.benchmark.report._ranking import (
     wins_grid,
 )
 from demurk.benchmark.report._tables import (
+    LEVEL,
     STATUS_WORDS,
     compare_printed,
     summarize,
 )
+from demurk.utils._amounts import amount
 from demurk.utils._files import atomic_path
 
 __all__ = ["write_report"]
@@ -55,8 +57,8 @@ class Content:
     ----------
     summary : Summary
         Cells and rows.
-    rankings : dict of str to Ranking or None
-        By measure.
+    rankings : dict of str to Ranking
+        By measure, where methods can be ranked.
     reference : str
         The method the others are compared with.
     command : str or None
@@ -88,10 +90,10 @@ class Content:
         summary = self.summary
         protocol = summary.protocol
         parts = [
-            _count(len(protocol.methods), "method"),
-            _count(len(protocol.data_sets), "data set"),
-            *([_count(len(protocol.settings), "setting")] if protocol.settings else []),
-            _count(protocol.seeds, "seed"),
+            amount(len(protocol.methods), "method"),
+            amount(len(protocol.data_sets), "data set"),
+            *([amount(len(protocol.settings), "setting")] if protocol.settings else []),
+            amount(protocol.seeds, "seed"),
         ]
         n_tasks = len(protocol.methods) * len(summary.problems) * protocol.seeds
         statuses = Counter(row["status"] for row in summary.rows)
@@ -102,7 +104,7 @@ class Content:
             for status, n in statuses.items()
             if n
         ]
-        yield f"{', '.join(parts)}: {_count(n_tasks, 'task')}."
+        yield f"{', '.join(parts)}: {amount(n_tasks, 'task')}."
         yield f"{done:,} done, {', '.join(rest)}." if rest else "All of them are done."
         stale = Counter(row["method"] for row in summary.rows if row.get("stale"))
         if stale:
@@ -111,8 +113,7 @@ class Content:
 
     def findings(self):
         """What came out, in sentences."""
-        measure = self.summary.measures[0]
-        ranking = self.rankings[measure]
+        ranking = self.rankings.get(self.summary.measures[0])
         yield from _rank_findings(self, ranking) if ranking else _best_findings(self)
         scales = {m: measure_scale(self.summary, m) for m in self.summary.measures}
         changes = [
@@ -126,13 +127,13 @@ class Content:
                 f"{(size <= edge).sum():,} are within {edge:g}" for edge in STEPS[:2]
             )
             rest = " of ours" if max(scales.values()) == 1 else ", measured from 0 to 1"
-            yield f"Of {_count(len(size), 'printed value')} compared, {words}{rest}."
+            yield f"Of {amount(len(size), 'printed value')} compared, {words}{rest}."
 
     @cached_property
     def grids(self):
         """All tables but the scores and costs, in their order."""
         found = [printed_grid(self.summary)]
-        if any(self.rankings.values()):
+        if self.rankings:
             found.append(friedman_grid(self.summary, self.rankings))
             found += ranking_grids(self.summary, self.rankings)
         found.append(wins_grid(self.summary, self.reference))
@@ -146,7 +147,7 @@ class Content:
             yield "Means and standard deviations over seeds; the best is bold."
             yield (
                 "The sign = marks methods that do not differ significantly from the "
-                f"best (paired t-test over seeds at the {100 * summary.level:g} % "
+                f"best (paired t-test over seeds at the {100 * LEVEL:g} % "
                 "level, corrected for overlapping training sets)."
             )
         else:
@@ -158,8 +159,7 @@ class Content:
 
     def how_ranked(self):
         """Which data sets and methods the ranks are made of."""
-        known = [r for r in self.rankings.values() if r is not None]
-        if not known:
+        if not self.rankings:
             yield "Ranks need two methods that finished the same two data sets."
             return
         text = "Only data sets that every ranked method finished count"
@@ -178,7 +178,9 @@ class Content:
                 "Settings that do not concern every method are left out of ranks: "
                 f"{', '.join(apart)}."
             )
-        left = list(dict.fromkeys(m for r in known for m in r.left_out))
+        left = list(
+            dict.fromkeys(m for r in self.rankings.values() for m in r.left_out)
+        )
         if left:
             yield (
                 "Left out because they did not finish half of the data sets: "
@@ -202,25 +204,19 @@ class Content:
             yield "data", [f"{name} {_short(checksum)}" for name, checksum in sums]
 
 
-def _count(n, word):
-    return f"{n:,} {word}" if n == 1 else f"{n:,} {word}s"
-
-
 def _short(checksum):
     return checksum if len(checksum) <= 16 else checksum[:12]
 
 
 def _versions(rows):
-    """Versions of each package over all rows."""
-    found = {}
+    """The different versions of each package over all rows, as keys in their order."""
+    found = defaultdict(dict)
     for row in rows:
         versions = row.get("versions") or {}
         if not isinstance(versions, dict):
             versions = {"versions": versions}
         for name, version in versions.items():
-            known = found.setdefault(name, [])
-            if str(version) not in known:
-                known.append(str(version))
+            found[name][str(version)] = None
     return found
 
 
@@ -311,7 +307,8 @@ def write_report(protocol, rows, folder, *, command=None, published=published_va
     ['mine.html', 'mine.md', 'mine.csv', 'mine.tex']
     """
     summary = summarize(protocol, rows, published=published)
-    rankings = {m: rank_methods(summary, m) for m in summary.measures}
+    found = {measure: rank_methods(summary, measure) for measure in summary.measures}
+    rankings = {measure: ranking for measure, ranking in found.items() if ranking}
     reference = reference_method(summary, rankings)
     content = Content(summary, rankings, reference, command)
     texts = {
@@ -367,11 +364,7 @@ def _markdown_grids(grids):
 
 def _latex(content):
     name = content.summary.protocol.name
-    grids = [
-        *content.score_grids.values(),
-        *content.grids,
-        content.cost_grid,
-    ]
+    grids = [*content.score_grids.values(), *content.grids, content.cost_grid]
     comment = f"{content.title}: needs \\usepackage{{booktabs}}".replace("\n", " ")
     tables = [latex_table(grid, f"{name}-{i}") for i, grid in enumerate(grids, 1)]
     how = escape_latex(" ".join(content.how_to_read()))

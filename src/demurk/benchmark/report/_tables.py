@@ -3,9 +3,10 @@
 # Authors: The demurk developers
 # SPDX-License-Identifier: BSD-3-Clause
 
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import product
 
 import numpy as np
 
@@ -13,15 +14,10 @@ from demurk.benchmark.statistics._significance import fold_t_test
 
 __all__ = ["Cell", "Summary", "compare_printed", "summarize"]
 
-# What a task that gave no value is called in tables.
-STATUS_WORDS = {
-    "failed": "failed",
-    "timeout": "over the time limit",
-    "memory": "too large",
-    "skipped": "skipped",
-    "not run": "not run",
-    "no value": "no value",
-}
+# What tables say of a task that gave no value, where that is not its status.
+STATUS_WORDS = {"timeout": "over the time limit", "memory": "too large"}
+# Level of the paired tests over seeds.
+LEVEL = 0.05
 
 
 @dataclass(frozen=True)
@@ -83,20 +79,21 @@ class Summary:
         The last row of each task, in the order of the protocol's tasks.
     cells : dict of tuple to Cell
         By data set, setting, method and measure.
-    level : float
-        Level of the paired tests.
     """
 
     protocol: object
     rows: list
     cells: dict
-    level: float = 0.05
+
+    @property
+    def settings(self):
+        """Names of the settings; without any this is [""]."""
+        return list(self.protocol.settings) or [""]
 
     @property
     def problems(self):
         """Pairs of data set and setting; without settings the latter is ""."""
-        settings = list(self.protocol.settings) or [""]
-        return [(name, s) for name in self.protocol.data_sets for s in settings]
+        return list(product(self.protocol.data_sets, self.settings))
 
     @property
     def methods(self):
@@ -125,11 +122,16 @@ class Summary:
         values : ndarray of shape (n_problems, n_methods)
             One row for each data set and setting.
         """
-        rows = []
-        for problem in self.problems:
-            cells = [self.cells[(*problem, m, measure)] for m in self.methods]
-            rows.append([c.mean if c.comparable else np.nan for c in cells])
-        return self.sign(measure) * np.array(rows)
+        found = self._table(measure, lambda c: c.mean if c.comparable else np.nan)
+        return self.sign(measure) * found
+
+    def _table(self, measure, number):
+        """A number of each cell of a measure, NaN for None, as in `matrix`."""
+        rows = [
+            [number(self.cells[(*problem, m, measure)]) for m in self.methods]
+            for problem in self.problems
+        ]
+        return np.array(rows, dtype=float)
 
     @cached_property
     def shared_settings(self):
@@ -137,14 +139,11 @@ class Summary:
 
         Methods without any result do not count. Without settings this is [""].
         """
-        found = {}
+        concerned = defaultdict(set)
         for (_, setting, method, _), cell in self.cells.items():
-            concerns = found.setdefault(method, {})
-            other = bool(cell.values) or set(cell.missing) != {"skipped"}
-            concerns[setting] = concerns.get(setting, False) or other
-        used = [concerns for concerns in found.values() if any(concerns.values())]
-        settings = list(self.protocol.settings) or [""]
-        return [s for s in settings if all(concerns[s] for concerns in used)]
+            if cell.values or set(cell.missing) != {"skipped"}:
+                concerned[method].add(setting)
+        return [s for s in self.settings if all(s in c for c in concerned.values())]
 
     def over_settings(self, measure):
         """Means over shared settings, since those of one data set are not independent.
@@ -159,16 +158,21 @@ class Summary:
         values : ndarray of shape (n_data_sets, n_methods)
             NaN where any shared setting has no comparable value.
         """
-        values = self.matrix(measure)
-        settings = list(self.protocol.settings) or [""]
-        keep = np.isin(settings, self.shared_settings)
-        shape = (len(self.protocol.data_sets), len(settings), len(self.methods))
+        return self._mean_over_settings(self.matrix(measure))
+
+    def printed_over_settings(self, measure):
+        """Like `over_settings`, of the printed values with their own sign."""
+        return self._mean_over_settings(self._table(measure, lambda c: c.paper))
+
+    def _mean_over_settings(self, values):
+        shape = (len(self.protocol.data_sets), len(self.settings), len(self.methods))
+        keep = np.isin(self.settings, self.shared_settings)
         if not keep.any():
             return np.full((shape[0], shape[2]), np.nan)
         return values.reshape(shape)[:, keep].mean(axis=1)
 
 
-def summarize(protocol, rows, *, published=None, level=0.05, corrected=True):
+def summarize(protocol, rows, *, published=None):
     """Gather the rows of a run into cells and mark the best.
 
     Parameters
@@ -182,10 +186,6 @@ def summarize(protocol, rows, *, published=None, level=0.05, corrected=True):
     published : callable, default=None
         Gives the printed value, or None, for the protocol and the names of a data set,
         a setting, a method and a measure; None shows no printed values.
-    level : float, default=0.05
-        Level of the paired t-test over seeds that finds ties with the best.
-    corrected : bool or float, default=True
-        See :func:`fold_t_test`.
 
     Returns
     -------
@@ -194,7 +194,8 @@ def summarize(protocol, rows, *, published=None, level=0.05, corrected=True):
 
     Notes
     -----
-    Time is O(rows x measures).
+    Ties with the best are found by a paired t-test over seeds that is corrected for
+    overlapping training sets. Time is O(rows x measures).
 
     Examples
     --------
@@ -213,39 +214,29 @@ def summarize(protocol, rows, *, published=None, level=0.05, corrected=True):
     for row in rows:
         place = (row["data_set"], row["setting"] or "", row["method"], row["seed"])
         found[place] = row
-    settings = list(protocol.settings) or [""]
-    ordered = [
-        (data_set, setting, method, seed)
-        for data_set in protocol.data_sets
-        for setting in settings
-        for seed in range(protocol.seeds)
-        for method in protocol.methods
-    ]
-    cells = {}
+    summary, seeds = Summary(protocol, rows=[], cells={}), range(protocol.seeds)
+    tasks = product(summary.problems, seeds, summary.methods)
+    places = [(*problem, method, seed) for problem, seed, method in tasks]
+    summary.rows.extend(found[place] for place in places if place in found)
     about = protocol.methods.items()
     oracles = {name for name, table in about if table.get("group") == "oracle"}
-    for data_set in protocol.data_sets:
-        for setting in settings:
-            for measure in protocol.measures:
-                line = {
-                    method: _cell(protocol, found, data_set, setting, method, measure)
-                    for method in protocol.methods
-                }
-                sign = -1 if measure in protocol.lower_is_better else 1
-                marked = _mark(line, oracles, sign, level, corrected)
-                for method, cell in marked.items():
-                    if published is not None:
-                        names = (data_set, setting, method, measure)
-                        cell = replace(cell, paper=published(protocol, *names))
-                    cells[data_set, setting, method, measure] = cell
-    kept = [found[place] for place in ordered if place in found]
-    return Summary(protocol, kept, cells, level)
+    for problem, measure in product(summary.problems, summary.measures):
+        line = {}
+        for method in summary.methods:
+            by_seed = {seed: found.get((*problem, method, seed)) for seed in seeds}
+            line[method] = _cell(by_seed, measure)
+        for method, cell in _mark(line, oracles, summary.sign(measure)).items():
+            place = (*problem, method, measure)
+            if published is not None:
+                cell = replace(cell, paper=published(protocol, *place))
+            summary.cells[place] = cell
+    return summary
 
 
-def _cell(protocol, found, data_set, setting, method, measure):
+def _cell(rows, measure):
+    """The cell of a measure from the rows of its seeds, None for those without."""
     values, missing = {}, Counter()
-    for seed in range(protocol.seeds):
-        row = found.get((data_set, setting, method, seed))
+    for seed, row in rows.items():
         if row is None:
             missing["not run"] += 1
         elif row["status"] != "done":
@@ -259,7 +250,7 @@ def _cell(protocol, found, data_set, setting, method, measure):
     return Cell(values, dict(missing))
 
 
-def _mark(line, oracles, sign, level, corrected):
+def _mark(line, oracles, sign):
     """The cells of all methods on one problem, compared with each other.
 
     An oracle sees what no user has: it is shown, and compared with nothing.
@@ -276,18 +267,21 @@ def _mark(line, oracles, sign, level, corrected):
     for m in fair:
         if means[m] == means[best]:
             marked[m] = replace(marked[m], mark="best")
-        elif not _differ(line[best].values, line[m].values, level, corrected):
+        elif not _differ(line[best].values, line[m].values):
             marked[m] = replace(marked[m], mark="tie")
     return marked
 
 
-def _differ(first, second, level, corrected):
-    """Whether two methods differ on their common seeds; one seed proves nothing."""
+def common_scores(first, second):
+    """Scores of two methods on their common seeds, in two rows."""
     seeds = sorted(first.keys() & second.keys())
-    if len(seeds) < 2:
-        return True
-    scores = [[values[seed] for seed in seeds] for values in (first, second)]
-    return fold_t_test(*scores, corrected=corrected) < level
+    return [[values[seed] for seed in seeds] for values in (first, second)]
+
+
+def _differ(first, second):
+    """Whether two methods differ on their common seeds; one seed proves nothing."""
+    scores = common_scores(first, second)
+    return len(scores[0]) < 2 or fold_t_test(*scores, corrected=True) < LEVEL
 
 
 def compare_printed(summary, measure):
