@@ -130,7 +130,10 @@ def read_arff(
     else:
         check_known([target], [names[j] for j in labels], "target", path)
         (column,) = _columns(codes, labels)
-        y, target_names = _encode_class(column, attributes[labels[0]])
+        y, target_names = class_codes(column)
+        values = attributes[labels[0]].values
+        if values is not None:  # what the codes stand for
+            target_names = [values[int(code)] for code in target_names]
     return make_bunch(data, y, feature_names, target_names, stem(path))
 
 
@@ -296,10 +299,8 @@ def _encode_features(codes, attributes, features, tables):
 
 def _look_up(table, codes):
     """What the codes stand for; a missing code stays NaN."""
-    known = ~np.isnan(codes)
-    result = np.full(len(codes), np.nan)
-    result[known] = table[codes[known].astype(np.intp)]
-    return result
+    places = np.nan_to_num(codes, nan=len(table)).astype(np.intp)
+    return np.append(table, np.nan)[places]
 
 
 def _encode_labels(codes, attributes, labels, row_lines, source):
@@ -327,14 +328,3 @@ def _encode_labels(codes, attributes, labels, row_lines, source):
             )
         y[:, i] = np.nan_to_num(column, nan=-1)
     return y
-
-
-def _encode_class(column, attribute):
-    """Codes 0, 1, ... of the classes that occur, and their names."""
-    if attribute.values is None:
-        return class_codes(column)
-    known = ~np.isnan(column)
-    present, inverse = np.unique(column[known], return_inverse=True)
-    y = np.full(len(column), -1, dtype=np.int64)
-    y[known] = inverse
-    return y, [attribute.values[int(code)] for code in present]

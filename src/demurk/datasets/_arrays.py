@@ -222,9 +222,10 @@ def load_arrays(path, wanted=None):
         if Path(path).suffix.lower() == ".npy":
             return {"": _array(bytearray(Path(path).read_bytes()))}
         with zipfile.ZipFile(path) as archive:
+            members = {file.removesuffix(".npy"): file for file in archive.namelist()}
             return {
                 name: _member(archive, file, path)
-                for name, file in _members(archive).items()
+                for name, file in members.items()
                 if wanted is None or name in wanted
             }
     except Exception as error:  # damaged archives raise zip, zlib and value errors
@@ -232,11 +233,6 @@ def load_arrays(path, wanted=None):
             f"{path} cannot be read as a NumPy archive ({one_line(error)}); write it "
             "with numpy.savez."
         ) from error
-
-
-def _members(archive):
-    """Files of an archive by the names of their arrays."""
-    return {name.removesuffix(".npy"): name for name in archive.namelist()}
 
 
 def _member(archive, file, path):

@@ -32,33 +32,36 @@ def existing_file(path):
 
 def stem(path):
     """File name without its suffixes: 'a/scene-train.arff.gz' -> 'scene-train'."""
-    name = Path(path).name
-    for suffix in (".gz", Path(name.removesuffix(".gz")).suffix):
-        name = name.removesuffix(suffix)
-    return name
+    return Path(Path(path).name.removesuffix(".gz")).stem
 
 
 @contextmanager
-def open_text(path, encoding="utf-8", newline=None):
+def gzip_unpacked(path):
+    """Turn what is raised for damaged gzip data into a ValueError."""
+    try:
+        yield
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise ValueError(
+            f"{path} is damaged gzip data ({error}); get the file again."
+        ) from error
+
+
+@contextmanager
+def open_text(path, encoding):
     """Open a text file, compressed or not; damage becomes a ValueError."""
-    path = existing_file(path)
     if encoding.lower().replace("_", "-") in ("utf-8", "utf8"):
         encoding = "utf-8-sig"  # Windows programs put a byte order mark first.
     try:
         codecs.lookup(encoding)
     except LookupError:
         raise ValueError(f"encoding {short(encoding)} is not known.") from None
-    with io.TextIOWrapper(open_bytes(path), encoding, newline=newline) as stream:
+    with gzip_unpacked(path), io.TextIOWrapper(open_bytes(path), encoding) as stream:
         try:
             yield stream
         except UnicodeDecodeError as error:
             raise ValueError(
                 f"{path} is not {error.encoding} text; pass encoding='latin-1' or "
                 "the encoding it was written in."
-            ) from error
-        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-            raise ValueError(
-                f"{path} is damaged gzip data ({error}); get the file again."
             ) from error
 
 
@@ -139,12 +142,8 @@ def check_indicator(values, path, *, signed=False, what="labels"):
     if sparse.issparse(values):
         check_room(math.prod(values.shape), path, what)
         values = values.toarray()
-    missing = np.isnan(values) if values.dtype.kind == "f" else None
-    good = (values == 0) | (values == 1)
-    absent = None if values.dtype.kind in "ub" else values == -1
-    for other in (missing, absent):
-        if other is not None:
-            good |= other
+    missing, absent = np.isnan(values), values == -1
+    good = (values == 0) | (values == 1) | missing | absent
     if not good.all():
         row, column = divmod(int(np.argmin(good)), values.shape[1])
         raise ValueError(
@@ -152,10 +151,9 @@ def check_indicator(values, path, *, signed=False, what="labels"):
             f"{column}; they must be 0, 1 or -1."
         )
     result = (values == 1).astype(np.int8)
-    if absent is not None and not (signed and not (values == 0).any()):
+    if not signed or (values == 0).any():
         result[absent] = -1
-    if missing is not None:
-        result[missing] = -1
+    result[missing] = -1
     return result
 
 
@@ -189,39 +187,38 @@ def indicator_of_positions(numbers, n_labels, path, *, first):
     return rows
 
 
-def class_codes(values, *, unlabelled=True):
+def class_codes(values):
     """Turn class values into codes 0, 1, ... and names; missing values become -1.
 
     Numbers are sorted as numbers. The number -1 means "not labelled" unless the
-    values are just -1 and 1, the usual two classes, or `unlabelled` is False.
+    values are just -1 and 1, the usual two classes.
     """
     if isinstance(values, np.ndarray) and values.dtype.kind in "iuf":
         values = values.astype(np.float64)
         if not np.isinf(values).any():
-            return _number_codes(values, unlabelled)
+            return _number_codes(values)
     missing = np.array(
         [v is None or v != v or str(v).strip().lower() in MISSING for v in values],
         dtype=bool,
     )
     known = [v for v, gone in zip(values, missing) if not gone]
     try:
-        known = [parse_number(str(v)) for v in known]
+        numbers = np.full(len(values), np.nan)
+        numbers[~missing] = [parse_number(str(v)) for v in known]
+        return _number_codes(numbers)
     except ValueError:
-        known = [str(v).strip() for v in known]
-    names = sorted(set(known))
-    if unlabelled and -1.0 in names and names != [-1.0, 1.0]:
-        names.remove(-1.0)
-    code = {name: i for i, name in enumerate(names)}
+        words = np.array([str(v).strip() for v in known], dtype=object)
+    names, codes = np.unique(words, return_inverse=True)
     target = np.full(len(values), -1, dtype=np.int64)
-    target[~missing] = [code.get(v, -1) for v in known]
-    return target, [number_name(v) if isinstance(v, float) else v for v in names]
+    target[~missing] = codes
+    return target, names.tolist()
 
 
-def _number_codes(values, unlabelled):
+def _number_codes(values):
     """Codes and names of classes that are numbers, NaN where missing."""
     missing = np.isnan(values)
     numbers = np.unique(values[~missing] if missing.any() else values)
-    if unlabelled and numbers.tolist() != [-1.0, 1.0]:
+    if numbers.tolist() != [-1.0, 1.0]:
         missing |= values == -1.0
         numbers = numbers[numbers != -1.0]
     target = np.searchsorted(numbers, values)

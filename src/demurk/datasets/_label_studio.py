@@ -34,9 +34,14 @@ def tasks_frame(tasks, path):
     return _marked(frame, tasks)
 
 
+def _made(task):
+    """Annotations of a task that nobody took back."""
+    return [a for a in task.get("annotations") or () if not a.get("was_cancelled")]
+
+
 def _results(task, number, path):
     """Results of the one annotation of a task."""
-    made = [a for a in task.get("annotations") or () if not a.get("was_cancelled")]
+    made = _made(task)
     if len(made) > 1:
         raise ValueError(
             f"{path}, row {number}: this task has {len(made)} annotations, and several "
@@ -65,19 +70,15 @@ def _marked(frame, tasks):
         cells = frame[name].astype(object)
         for row, task in enumerate(tasks):
             if not isinstance(cells.iloc[row], list):
-                done = any(
-                    not a.get("was_cancelled") for a in task.get("annotations") or ()
-                )
-                cells.iloc[row] = [] if done else None
+                cells.iloc[row] = [] if _made(task) else None
         frame[name] = cells
     return frame
 
 
 def write_tasks(table, path, scores=None):
     """Write tasks; labels that differ from the annotations become predictions."""
-    tasks = table.source.extra if table.source.format == "label studio" else None
-    if tasks is None:
-        tasks = _new_tasks(table)
+    source = table.source
+    tasks = source.extra if source.format == "label studio" else _new_tasks(table)
     column = table.form.columns[0]
     to_name = questions(tasks).get(column, _object(table))
     labels, names = table.labels, [str(name) for name in table.labels.classes]
@@ -110,7 +111,7 @@ def _choices(column, to_name, chosen):
 
 def _annotated(task, column):
     """Choices of the annotation, or None."""
-    made = [a for a in task.get("annotations") or () if not a.get("was_cancelled")]
+    made = _made(task)
     if not made:
         return None
     return {
@@ -123,10 +124,7 @@ def _annotated(task, column):
 
 def _object(table):
     """What the choices are about: the text, or else the image."""
-    for role in ("text", "image"):
-        for name in table.named(role):
-            return name
-    return "text"
+    return [*table.named("text"), *table.named("image"), "text"][0]
 
 
 def _new_tasks(table):

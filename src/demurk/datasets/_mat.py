@@ -204,8 +204,7 @@ def _check_labels(truth, given, path):
     """Truth and candidates in their final form, and names."""
     if given is not None:
         given = check_indicator(given, path, signed=True, what="candidates")
-    is_vector = truth is not None and truth.shape[1] == 1
-    if is_vector:
+    if truth is not None and truth.shape[1] == 1:
         numbers = (truth.toarray() if sparse.issparse(truth) else truth).ravel()
         if given is None:
             codes, names = class_codes(numbers)

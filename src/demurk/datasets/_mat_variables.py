@@ -110,10 +110,8 @@ def _numbers(content, place, order, n_values=None):
     if kind not in _STORED:
         raise Damage(f"it holds numbers of the unknown type {kind}")
     dtype = np.dtype(order + _STORED[kind])
-    if len(data) % dtype.itemsize or n_values not in (
-        None,
-        len(data) // dtype.itemsize,
-    ):
+    n_found, rest = divmod(len(data), dtype.itemsize)
+    if rest or n_values not in (None, n_found):
         raise Damage("a matrix has another size than it declares")
     return np.frombuffer(data, dtype), place
 
@@ -232,8 +230,9 @@ def _variables_4(content, path):
         precision, kind = code // 10 % 10, code % 10
         if not 0 <= code < 5000 or code // 100 % 10 or precision > 5 or kind > 2:
             raise Damage("a variable has an unknown type")
+        shape = tuple(shape)
         if min(shape) < 0 or length < 1 or imaginary not in (0, 1):
-            raise Damage(f"a variable has the sizes {tuple(shape)}")
+            raise Damage(f"a variable has the sizes {shape}")
         start = place + 20 + length
         dtype = np.dtype(order + _V4_TYPES[precision])
         n_bytes = math.prod(shape) * dtype.itemsize
@@ -244,13 +243,11 @@ def _variables_4(content, path):
         values = np.frombuffer(content[start : start + n_bytes], dtype)
         values = values.reshape(shape, order="F")
         if kind == 1 or imaginary:
-            found[name] = Variable("complex" if imaginary else "char", tuple(shape))
+            found[name] = Variable("complex" if imaginary else "char", shape)
         elif kind == 2:
             found[name] = Variable("sparse", (), _sparse_4(values, path))
         else:
-            found[name] = Variable(
-                dtype.name, tuple(shape), lambda values=values: values
-            )
+            found[name] = Variable(dtype.name, shape, lambda values=values: values)
     return found
 
 

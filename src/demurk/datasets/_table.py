@@ -15,7 +15,7 @@ from demurk.datasets._files import check_known, make_bunch
 from demurk.datasets._table_cells import CellError, as_words
 from demurk.datasets._table_features import Column, NoFeaturesError, TableFeatures
 from demurk.datasets._table_form import check_names, cut_name
-from demurk.datasets._table_labels import find_form, read_labels
+from demurk.datasets._table_labels import as_given, find_form, read_labels
 from demurk.datasets._table_leaks import find_leaks
 from demurk.datasets._table_people import find_people, is_stem, person_columns
 from demurk.datasets._table_settled import check_lines, labels_among, settled
@@ -134,7 +134,7 @@ class Table:
         people = find_people(frame, path, said, row, annotator, drop, settings)
         if people is None:
             kept = frame[[c for c in frame.columns if c not in drop]]
-            form = find_form(kept, path, *said.values())
+            form = find_form(kept, path, said)
             # What others say is no feature.
             self._beside_labels = [
                 Column(c, "left out", f"what {who} says")
@@ -251,12 +251,10 @@ class Table:
         note = ""
         if self.annotations is not None:
             note = f"what {self.annotations.n_people} people say together"
-        for name in self.form.columns:
-            found[name] = Column(name, "label", note)
-        for name in self._options.get("image", ()):
-            found[name] = Column(name, "image")
-        for column in self._beside_labels:
-            found[column.name] = column
+        images = self._options.get("image", ())
+        found |= {name: Column(name, "label", note) for name in self.form.columns}
+        found |= {name: Column(name, "image") for name in images}
+        found |= {column.name: column for column in self._beside_labels}
         unused = "features come from elsewhere; --keep adds it"
         names = dict.fromkeys([*map(str, self.frame.columns), *found])
         return [found.get(name, Column(name, "left out", unused)) for name in names]
@@ -286,14 +284,10 @@ class Table:
     def y(self):
         """The labels as any estimator takes them: a frame, or a class per row."""
         pd = import_optional("pandas", "tables")
-        labels = self.labels
+        labels, y = self.labels, as_given(self.labels)
         if not labels.single:
-            Y = np.where(labels.observed, labels.values, -1).astype(np.int8)
-            return pd.DataFrame(Y, columns=[str(name) for name in labels.classes])
-        best = labels.classes[labels.values.argmax(axis=1)]
-        if best.dtype.kind in "iuf":
-            return np.where(labels.labeled, best, -1)
-        return np.where(labels.labeled, best.astype(object), None)
+            return pd.DataFrame(y, columns=[str(name) for name in labels.classes])
+        return y if y.dtype.kind in "iuf" else y.astype(object)
 
     @cached_property
     def leaks(self):
@@ -317,8 +311,7 @@ class Table:
         table : Table
             The copy.
         """
-        frame = relabelled(self.frame, self.form, self.labels, labels)
-        return self._copy(frame)
+        return self._copy(relabelled(self.frame, self.form, self.labels, labels))
 
     def with_columns(self, columns):
         """Make a copy with further columns behind the others.
@@ -344,8 +337,7 @@ class Table:
         return self._copy(frame)
 
     def _copy(self, frame):
-        made = object.__new__(type(self))
-        made.__dict__ = dict(vars(self))
+        made = copy(self)
         made.frame = frame
         if self.annotations is None:
             made.labels = read_labels(frame, self.form, self.source.path)[0]
@@ -389,8 +381,7 @@ class Table:
             best = labels.values.argmax(axis=1)
             target, names = np.where(labels.labeled, best, -1), labels.classes
         else:
-            target = np.where(labels.observed, labels.values, -1).astype(np.int8)
-            names = labels.classes
+            target, names = as_given(labels), labels.classes
         names = [str(name) for name in names]
         data = self.features
         data = data if issparse(data) else np.ascontiguousarray(data)

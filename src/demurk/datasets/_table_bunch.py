@@ -26,10 +26,8 @@ def table_from_bunch(bunch, path=None):
         form = LabelForm("candidates", ("class",), "|")
     elif target.ndim == 1:
         words = np.array([*names, ""], dtype=object)
-        frame, form = (
-            pd.DataFrame({"class": words[target]}),
-            LabelForm("class", ("class",)),
-        )
+        frame = pd.DataFrame({"class": words[target]})
+        form = LabelForm("class", ("class",))
     else:
         columns = [f"label:{name}" for name in names]
         frame = pd.DataFrame(target, columns=columns)

@@ -54,17 +54,11 @@ def holds_lists(cells):
 
 def as_words(cells):
     """A column as an array of text, "" where a cell is missing; 1.0 is "1"."""
-    if cells.dtype.kind in "iufb" and not cells.dtype.name == "category":
-        values = cells.to_numpy(dtype=object, na_value=None)
-        return np.array([_word(v) for v in values], dtype=object)
-    gone = cells.isna().to_numpy()
-    words = [_word(v) for v in cells.astype(object)]
-    return np.where(gone, "", np.array(words, dtype=object))
+    values = zip(cells.astype(object), cells.isna())
+    return np.array(["" if gone else _word(v) for v, gone in values], dtype=object)
 
 
 def _word(value):
-    if value is None or value != value:
-        return ""
     if isinstance(value, (float, np.floating)):
         return number_name(value) if np.isfinite(value) else str(value)
     return str(value).strip()
@@ -80,13 +74,15 @@ def _plain(value):
     return value.tolist() if isinstance(value, (np.generic, np.ndarray)) else value
 
 
-def numbers_of(cells, decimal="."):
+def numbers_of(cells, decimal):
     """A column as floats, NaN for gaps; None if it holds anything else."""
     kind = cells.dtype
     if kind.kind in "biuf":
         return cells.to_numpy(dtype=np.float64, na_value=np.nan)
     if kind.kind == "m":
         return cells.dt.total_seconds().to_numpy(dtype=np.float64, na_value=np.nan)
+    if cells.isna().all():
+        return np.full(len(cells), np.nan)
     if not is_text(cells):
         return None
     pa = import_optional("pyarrow", "tables")
@@ -128,8 +124,6 @@ def _without_gaps(array):
 def strict_numbers(cells, name, decimal):
     """A column that was a number in training."""
     numbers = numbers_of(cells, decimal)
-    if numbers is None and cells.isna().all():
-        return np.full(len(cells), np.nan)
     if numbers is None:
         row, cell = next(_strays(cells), (0, cells.iloc[0]))
         raise CellError(name, row, f"holds {str(cell)[:40]!r}, which is no number.")

@@ -203,22 +203,24 @@ class TableFeatures(TransformerMixin, BaseEstimator):
         self.n_features_in_ = len(names)
         for option in ("drop", "keep", "text", "categorical"):
             check_known(getattr(self, option), names, f"--{option}", "The table")
-        self.columns_, self.numbers_, self.encoded_ = [], [], []
-        chosen = set(self.categorical) - set(self.drop)
-        self.categories_ = [name for name in names if name in chosen]
+        self.columns_, self.numbers_ = [], []
         # One column after the other, so that each is held once.
         values = np.empty(frame.shape, order="F")
         for name in names:
-            numbers = self._decide(name, frame[name])
+            role, note, numbers = self._role(name, frame[name])
             if numbers is not None:
-                values[:, len(self.numbers_) - 1] = numbers
+                values[:, len(self.numbers_)] = numbers
+                self.numbers_.append(name)
+            self.columns_.append(Column(name, role, note, int(numbers is not None)))
         values = values[:, : len(self.numbers_)]
-        coded = self._encode(frame, fit=True)
-        if not self.numbers_ and not coded:
+        self.categories_ = [c.name for c in self.columns_ if c.role == "category"]
+        self.encoded_ = [c.name for c in self.columns_ if c.role == "other"]
+        self.pieces_ = self._learned(frame)
+        if not self.numbers_ and not self.pieces_:
             self.medians_ = np.zeros(0)
-            self._describe(self.medians_)
+            self._describe([])
             raise NoFeaturesError(self.columns_)
-        return self._filled(values, coded, fit=True)
+        return self._filled(values, frame, fit=True)
 
     def transform(self, X):
         """Give the features of other rows.
@@ -245,7 +247,7 @@ class TableFeatures(TransformerMixin, BaseEstimator):
         values = np.empty((len(frame), len(self.numbers_)), order="F")
         for j, name in enumerate(self.numbers_):
             values[:, j] = strict_numbers(frame[name], name, self.decimal)
-        return self._filled(values, self._encode(frame, fit=False), fit=False)
+        return self._filled(values, frame, fit=False)
 
     def get_feature_names_out(self, input_features=None):
         """Give the names of the features.
@@ -265,17 +267,8 @@ class TableFeatures(TransformerMixin, BaseEstimator):
 
     # Deciding
 
-    def _decide(self, name, cells):
-        """The numbers of a column, or None; notes what it is."""
-        role, note, numbers = self._role(name, cells)
-        if role == "number":
-            self.numbers_.append(name)
-        elif role == "other":
-            self.encoded_.append(name)
-        self.columns_.append(Column(name, role, note, int(role == "number")))
-        return numbers
-
     def _role(self, name, cells):
+        """What a column is, a note, and its numbers where it is one of numbers."""
         if name in self.drop:
             return "left out", "as you said", None
         if name in self.categorical:
@@ -285,8 +278,6 @@ class TableFeatures(TransformerMixin, BaseEstimator):
         if holds_lists(cells):
             return "left out", "holds lists", None
         numbers = numbers_of(cells, self.decimal)
-        if numbers is None and cells.isna().all():
-            numbers = np.full(len(cells), np.nan)
         if numbers is not None and np.isnan(numbers).all():
             return "left out", "is empty", None
         if name not in self.keep and is_id(name, cells, numbers):
@@ -298,33 +289,23 @@ class TableFeatures(TransformerMixin, BaseEstimator):
 
     # Computing
 
-    def _encode(self, frame, fit):
-        """Features of the columns that are no numbers."""
-        if fit:
-            kinds = [category_piece(name, frame[name]) for name in self.categories_]
-            text = [name for name in self.encoded_ if name in self.text]
-            found = learn_pieces(frame[self.encoded_], text) if self.encoded_ else []
-            self.pieces_ = [piece for piece in (*kinds, *found) if piece["outputs"]]
-        return [apply_piece(piece, frame[piece["column"]]) for piece in self.pieces_]
+    def _learned(self, frame):
+        """How the columns that are no numbers become features."""
+        kinds = [category_piece(name, frame[name]) for name in self.categories_]
+        text = [name for name in self.encoded_ if name in self.text]
+        found = learn_pieces(frame[self.encoded_], text) if self.encoded_ else []
+        return [piece for piece in (*kinds, *found) if piece["outputs"]]
 
-    def _filled(self, values, coded, fit):
-        """One array without gaps."""
+    def _filled(self, values, frame, fit):
+        """Numbers and what is made of other columns in one array, without gaps."""
+        coded = [apply_piece(piece, frame[piece["column"]]) for piece in self.pieces_]
         result = np.hstack([values, *coded]) if coded else values
-        width = result.shape[1]
-        gaps = np.zeros(width, dtype=np.intp)
-        medians = np.zeros(width) if fit else self.medians_
-        for j in range(width):
-            column = result[:, j]
-            missing = np.isnan(column)
-            gaps[j] = np.count_nonzero(missing)
-            if fit:
-                seen = column[~missing] if gaps[j] else column
-                medians[j] = np.median(seen) if seen.size else 0.0
-            if gaps[j]:
-                column[missing] = medians[j]
+        missing = [np.flatnonzero(np.isnan(column)) for column in result.T]
         if fit:
-            self.medians_ = medians
-            self._describe(gaps)
+            self.medians_ = np.array([_median(column) for column in result.T])
+            self._describe([rows.size for rows in missing])
+        for column, rows, median in zip(result.T, missing, self.medians_):
+            column[rows] = median
         return result
 
     def _describe(self, gaps):
@@ -342,6 +323,12 @@ class TableFeatures(TransformerMixin, BaseEstimator):
             notes[piece["column"]] = (piece["kind"], "", len(piece["outputs"]))
         self.names_out_ = names
         self.columns_ = [_noted(c, *notes.get(c.name, ())) for c in self.columns_]
+
+
+def _median(column):
+    """The median of what is no gap."""
+    seen = column[~np.isnan(column)]
+    return np.median(seen) if seen.size else 0.0
 
 
 def _noted(column, role=None, note="", n_features=0):

@@ -11,6 +11,7 @@ from demurk.utils._text import one_line
 __all__ = [
     "LabelForm",
     "NoLabelsError",
+    "all_empty",
     "check_names",
     "cut_name",
     "quoted",
@@ -49,6 +50,13 @@ def check_names(names, path):
 
 class NoLabelsError(ValueError):
     """Nothing says which column holds the labels, or no row has any."""
+
+
+def all_empty(form, path):
+    """The error for label columns in which nothing is given."""
+    return NoLabelsError(
+        f"{path} has no labelled row: all cells of {form} are empty; fill in some."
+    )
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@
 import json
 import re
 from collections import Counter
+from dataclasses import replace
 from numbers import Integral
 
 import numpy as np
@@ -15,10 +16,12 @@ from demurk.datasets._table_cells import LISTS, CellError, as_words, holds_lists
 from demurk.datasets._table_form import (
     LabelForm,
     NoLabelsError,
+    all_empty,
     quoted,
     shown_name,
 )
 from demurk.labels import LabelData, check_labels, labels_from_sets
+from demurk.labels._form import LabelForm as PlainForm
 
 PREFIX = "label:"
 CLASS_NAMES = ("class", "label", "target", "y", "category")
@@ -27,6 +30,8 @@ TAG_SEPARATORS = ("|", ";", ",", "/")
 TRUE = frozenset({"1", "1.0", "true", "t", "yes", "y"})
 FALSE = frozenset({"0", "0.0", "false", "f", "no", "n"})
 UNKNOWN = MISSING | {"-1", "-1.0"}
+MEANING = dict.fromkeys(TRUE, 1.0) | dict.fromkeys(FALSE, 0.0)
+MEANING |= dict.fromkeys(UNKNOWN, -1.0)
 # A class should have a few samples; a column of measurements has none twice.
 MANY_CLASSES = 50
 FEW_NUMBERS = 10
@@ -37,15 +42,12 @@ LONG_FORM, SHOWN_WAYS = 60, 4
 # Finding
 
 
-def find_form(frame, name, labels=None, class_=None, tags=None, candidates=None):
-    """Which columns hold labels in which form; an error that names the choices."""
-    said = {
-        "--labels": labels,
-        "--class": class_,
-        "--tags": tags,
-        "--candidates": candidates,
-    }
-    said = {option: value for option, value in said.items() if value is not None}
+def find_form(frame, name, said):
+    """Which columns hold labels in which form; an error that names the choices.
+
+    `said` holds what was given as `labels`, `class_`, `tags` and `candidates`, or None.
+    """
+    said = {f"--{key.rstrip('_')}": v for key, v in said.items() if v is not None}
     if len(said) > 1:
         raise ValueError(
             f"{' and '.join(said)} say two different things about the labels of "
@@ -79,13 +81,15 @@ def _named_labels(labels, columns, name):
     return [column for column in columns if column in known]
 
 
+def is_marked(column):
+    """Whether the name of a column says that it is a label."""
+    return column.startswith(PREFIX) and column != PREFIX
+
+
 def _found_form(frame, columns, name):
     """The form that nobody has to say."""
-    prefixed = [
-        c
-        for c in columns
-        if c.startswith(PREFIX) and len(c) > len(PREFIX) and "@" not in c
-    ] or [c for c in columns if c.startswith(PREFIX) and len(c) > len(PREFIX)]
+    marked = [c for c in columns if is_marked(c)]
+    prefixed = [c for c in marked if "@" not in c] or marked
     called = [c for c in columns if c.strip().lower() in CLASS_NAMES]
     lists = [c for c in columns if c.lower() in TAG_NAMES and holds_lists(frame[c])]
     called = [c for c in called if c not in lists]
@@ -95,7 +99,7 @@ def _found_form(frame, columns, name):
     if len(ways) > 1:
         raise ValueError(
             f"{name} could mean more than one thing by its labels: say which with "
-            f"{_either(ways)}."
+            f"{' or '.join(map(str, ways))}."
         )
     if prefixed:
         return LabelForm("labels", tuple(prefixed))
@@ -108,10 +112,6 @@ def _list_form(cells):
     """Classes where no list has two members, as annotation tools write them."""
     single = all(len(cell) < 2 for cell in cells if isinstance(cell, LISTS))
     return LabelForm("class" if single else "tags", (str(cells.name),))
-
-
-def _either(ways):
-    return " or ".join(str(way) for way in ways)
 
 
 def _together(columns):
@@ -140,10 +140,9 @@ def no_labels(frame, name):
         if _few(distinct, len(cells)):
             words.append(column)
     ways = [LabelForm("labels", tuple(truths[-8:]))] if truths else []
-    words = _together(words)
     ways += lists[-1] if lists else []
     # Labels mostly stand behind what they are about.
-    ways += [LabelForm("class", (column,)) for column in reversed(words)]
+    ways += [LabelForm("class", (column,)) for column in reversed(_together(words))]
     # A name with a line break, or a very long one, is none to type.
     ways = [w for w in ways if len(str(w)) <= LONG_FORM and str(w).isprintable()]
     ways = ways[:SHOWN_WAYS]
@@ -193,9 +192,14 @@ def read_labels(frame, form, name):
     return _sets(cells, form, name)
 
 
+def as_given(labels):
+    """1, 0 and -1 for each label; or the class of each row, -1 or None if unknown."""
+    return PlainForm().restore(labels)
+
+
 def label_names(form):
     """How the labels of label columns are called: without the prefix."""
-    if all(c.startswith(PREFIX) and len(c) > len(PREFIX) for c in form.columns):
+    if all(map(is_marked, form.columns)):
         return [column.removeprefix(PREFIX) for column in form.columns]
     return list(form.columns)
 
@@ -206,9 +210,7 @@ def _truths(frame, form, name):
         values[:, j] = truth(frame[column], column)
     observed = values >= 0
     if not observed.any():
-        raise NoLabelsError(
-            f"{name} has no labelled row: all cells of {form} are empty; fill in some."
-        )
+        raise all_empty(form, name)
     names = np.array(label_names(form), dtype=object)
     return LabelData((values > 0).astype(float), observed, names, form.kind, False)
 
@@ -216,35 +218,25 @@ def _truths(frame, form, name):
 def truth(cells, column):
     """A label column as 1, 0 and -1 for not observed."""
     if cells.dtype.kind in "biuf":
+        shown = cells.array
         values = cells.to_numpy(dtype=np.float64, na_value=-1)
         values = np.where(np.isnan(values), -1, values)
-        wrong = np.flatnonzero(~np.isin(values, (-1, 0, 1)))
-        if wrong.size:
-            raise _no_truth(column, int(wrong[0]), cells.iloc[wrong[0]])
-        return values
-    words = as_words(cells)
-    known, codes = np.unique(words.astype(str), return_inverse=True)
-    meaning = np.full(len(known), 9.0)
-    for k, word in enumerate(known):
-        plain = word.lower()
-        meaning[k] = 1 if plain in TRUE else 0 if plain in FALSE else 9
-        if plain in UNKNOWN:
-            meaning[k] = -1
-    values = meaning[codes]
-    wrong = np.flatnonzero(values == 9)
+    else:
+        shown = as_words(cells)
+        known, codes = np.unique(shown.astype(str), return_inverse=True)
+        meaning = [MEANING.get(word.lower(), np.nan) for word in known.tolist()]
+        values = np.array(meaning, dtype=np.float64)[codes]
+    wrong = np.flatnonzero(~np.isin(values, (-1, 0, 1)))
     if wrong.size:
-        raise _no_truth(column, int(wrong[0]), words[wrong[0]])
+        row = int(wrong[0])
+        raise CellError(
+            column,
+            row,
+            f"holds {str(shown[row])[:40]!r}, but a label is 0, 1 or empty (yes, no, "
+            "true, false); if it is a column of classes, say --class "
+            f"{shown_name(column)}, or --tags {shown_name(column)} for tags.",
+        )
     return values
-
-
-def _no_truth(column, row, cell):
-    return CellError(
-        column,
-        row,
-        f"holds {str(cell)[:40]!r}, but a label is 0, 1 or empty (yes, no, true, "
-        f"false); if it is a column of classes, say --class {shown_name(column)}, or "
-        f"--tags {shown_name(column)} for tags.",
-    )
 
 
 def _classes(cells, form, name):
@@ -255,9 +247,7 @@ def _classes(cells, form, name):
     # -1 is an unlabelled sample, unless the classes are just 1 and -1.
     signed = {word.partition(".")[0] for word in known} == {"-1", "1"}
     if not known:
-        raise NoLabelsError(
-            f"{name} has no labelled row: all cells of {form} are empty; fill in some."
-        )
+        raise all_empty(form, name)
     _check_classes(known, len(words), form, name)
     if whole and not signed:
         y = np.array([-1 if g else int(float(w)) for w, g in zip(words, gone)])
@@ -311,14 +301,12 @@ def _sets(cells, form, name):
             f"{name} has no labelled row: no cell of {form} holds a "
             f"{form.form.removesuffix('s')}; fill in some."
         )
-    if form.form == "candidates":
-        for row, members in enumerate(sets):
-            if members is not None and not members:
-                raise CellError(
-                    form.columns[0],
-                    row,
-                    "has no candidate; empty the cell if nothing is known.",
-                )
+    if form.form == "candidates" and [] in sets:
+        raise CellError(
+            form.columns[0],
+            sets.index([]),
+            "has no candidate; empty the cell if nothing is known.",
+        )
     Y, classes = labels_from_sets(sets)
     values, observed = (Y == 1).astype(float), Y >= 0
     return LabelData(values, observed, classes, form.kind, False), form
@@ -329,10 +317,8 @@ def cell_sets(cells, form):
     if holds_lists(cells):
         return [_listed(cell, form) for cell in cells], form
     words = as_words(cells)
-    sep = form.sep or tag_separator(words, form.form)
-    form = LabelForm(
-        form.form, form.columns, sep, form.none, form.noise, form.empty_list
-    )
+    sep = form.sep or _separator(words, form.form)
+    form = replace(form, sep=sep)
     return [_split(word, row, form) for row, word in enumerate(words)], form
 
 
@@ -371,7 +357,7 @@ def _json_list(word, row, form):
     return _listed(members, form)
 
 
-def tag_separator(words, form="tags"):
+def _separator(words, form):
     """The mark that cuts the most cells, the likely ones first."""
     counts = {mark: sum(mark in word for word in words) for mark in TAG_SEPARATORS}
     best = max(TAG_SEPARATORS, key=lambda mark: counts[mark])

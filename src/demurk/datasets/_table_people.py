@@ -8,16 +8,18 @@ from typing import Any
 
 import numpy as np
 
+from demurk.annotators._words import read_labels
 from demurk.datasets._files import check_known
 from demurk.datasets._table_cells import CellError, as_words
 from demurk.datasets._table_features import Column
-from demurk.datasets._table_form import LabelForm, NoLabelsError, cut_name, shown_name
+from demurk.datasets._table_form import LabelForm, all_empty, cut_name, shown_name
 from demurk.datasets._table_labels import (
     CLASS_NAMES,
     PREFIX,
     _classes,
     cell_sets,
     find_form,
+    is_marked,
     label_names,
     truth,
 )
@@ -42,10 +44,10 @@ class People:
         How one answer for all would stand in it.
     names : list of str
         The people.
-    codes : ndarray of shape (n_answers,) or (n_answers, n_labels)
-        The place of the class that was given; or 1, 0 and -1 for each label.
-    rows, people : ndarray of int of shape (n_answers,)
-        Which row an answer is about, and whose it is.
+    answers : tuple of ndarray
+        Codes of shape (n_answers,), the place of the class that was given, or of shape
+        (n_answers, n_labels), 1, 0 and -1 for each label; and of shape (n_answers,)
+        which row an answer is about, and whose it is.
     classes : ndarray of shape (n_labels,)
         Classes or labels.
     columns : list of Column
@@ -57,15 +59,13 @@ class People:
     frame: Any
     form: LabelForm
     names: list
-    codes: np.ndarray
-    rows: np.ndarray
-    people: np.ndarray
+    answers: tuple
     classes: np.ndarray
     columns: list
     lines: np.ndarray | None = None
 
 
-def find_people(frame, path, said, row=None, annotator=None, drop=(), settings=None):
+def find_people(frame, path, said, row, annotator, drop, settings):
     """What several people said, or None where one column says all.
 
     Parameters
@@ -76,11 +76,11 @@ def find_people(frame, path, said, row=None, annotator=None, drop=(), settings=N
         The file, for errors.
     said : dict
         `labels`, `class_`, `tags` and `candidates` as the user gave them.
-    row, annotator : str, default=None
+    row, annotator : str or None
         For a table with a line for each answer: which sample, and who.
-    drop : sequence of str, default=()
+    drop : sequence of str
         Columns that are no labels.
-    settings : dict, default=None
+    settings : dict
         What else is known about the form.
 
     Returns
@@ -89,22 +89,16 @@ def find_people(frame, path, said, row=None, annotator=None, drop=(), settings=N
         Their answers.
     """
     if annotator is not None:
-        people = _long(frame, path, said, (row, annotator), drop, settings or {})
-        return _answered(people, path)
-    if row is not None:
+        people = _long(frame, path, said, (row, annotator), drop, settings)
+    elif row is not None:
         raise ValueError(
             f"--row {shown_name(row)} is for tables with a line for each answer: say "
             "with --annotator who answered, or leave it out."
         )
-    return _answered(_wide(frame, path, said, drop), path)
-
-
-def _answered(people, path):
-    if people is not None and not len(people.codes):
-        raise NoLabelsError(
-            f"{path} has no labelled row: all cells of {people.form} are empty; fill "
-            "in some."
-        )
+    else:
+        people = _wide(frame, path, said, drop)
+    if people is not None and not len(people.answers[0]):
+        raise all_empty(people.form, path)
     return people
 
 
@@ -156,17 +150,17 @@ def _wide(frame, path, said, drop):
         codes, classes = _class_codes(words, form, path)
         codes = codes.reshape(len(people), -1)
         rows, who = np.nonzero(codes.T >= 0)
-        codes = codes[who, rows]
+        answers = codes[who, rows], rows, who
     else:
-        codes, rows, who = _label_codes(frame, people, stems, places)
+        # One person after the other: what nobody said is not kept.
+        own = (_own_labels(frame, person, stems, places) for person in people)
+        answers = read_labels(own)
         classes = np.array(label_names(form), dtype=object)
     return People(
         frame.drop(columns=list(chosen)),
         form,
         people,
-        codes,
-        rows,
-        who,
+        answers,
         classes,
         [Column(c, "label", f"what {who} says") for c, (_, who) in chosen.items()],
     )
@@ -178,8 +172,7 @@ def _chosen(columns, said, path):
     if not found or said["tags"] is not None or said["candidates"] is not None:
         return "class", {}
     if said["class_"] is not None:
-        wanted = [said["class_"]]
-        return "class", _stemmed(found, wanted, columns)
+        return "class", _stemmed(found, [said["class_"]], columns)
     if said["labels"] is not None:
         named = said["labels"]
         wanted = [named] if isinstance(named, (str, int)) else list(map(str, named))
@@ -191,9 +184,7 @@ def _chosen(columns, said, path):
                 chosen = {column: found[column] for column in begun}
         return "labels", chosen
     classes = {c: f for c, f in found.items() if f[0].lower() in CLASS_NAMES}
-    marked = {
-        c: f for c, f in found.items() if f[0].startswith(PREFIX) and f[0] != PREFIX
-    }
+    marked = {c: f for c, f in found.items() if is_marked(f[0])}
     _refuse_mixtures(columns, classes, marked, path)
     return ("labels", marked) if marked else ("class", classes)
 
@@ -233,25 +224,14 @@ def _class_codes(words, form, path):
     return codes, read.classes
 
 
-def _label_codes(frame, people, stems, places):
-    """1, 0 and -1 of each answer, by row and person."""
-    codes, rows, who = [], [], []
-    for number, person in enumerate(people):
-        own = np.full((len(frame), len(stems)), -1, dtype=np.int8)
-        for j, stem in enumerate(stems):
-            column = places.get((stem, person))
-            if column is not None:
-                own[:, j] = truth(frame[column], column)
-        known = np.flatnonzero((own >= 0).any(axis=1))
-        codes.append(own[known])
-        rows.append(known)
-        who.append(np.full(len(known), number))
-    return _sorted(*map(np.concatenate, (codes, rows, who)))
-
-
-def _sorted(codes, rows, who):
-    order = np.lexsort((who, rows))
-    return codes[order], rows[order], who[order]
+def _own_labels(frame, person, stems, places):
+    """1, 0 and -1 for each row and label, as one person says."""
+    own = np.full((len(frame), len(stems)), -1, dtype=np.int8)
+    for j, stem in enumerate(stems):
+        column = places.get((stem, person))
+        if column is not None:
+            own[:, j] = truth(frame[column], column)
+    return own
 
 
 # A line for each answer
@@ -265,7 +245,7 @@ def _long(frame, path, said, who, drop, settings):
     check_known([row], columns, "--row", path)
     rest = [c for c in columns if c not in (row, annotator)]
     known = frame[[c for c in rest if c not in drop]]
-    form = replace(find_form(known, path, *said.values()), **settings)
+    form = replace(find_form(known, path, said), **settings)
     if form.form == "candidates":
         raise ValueError(
             f"--candidates and --annotator do not go together in {path}: candidates of "
@@ -280,10 +260,12 @@ def _long(frame, path, said, who, drop, settings):
             f"({cut_name(names[0])!r}): leave it out."
         )
     codes, classes, form = _answers(frame, form, path)
-    known = codes >= 0 if codes.ndim == 1 else (codes >= 0).any(axis=1)
+    given = codes >= 0 if codes.ndim == 1 else (codes >= 0).any(axis=1)
     lines = np.unique(samples, return_index=True)[1]
-    answers = _sorted(codes[known], samples[known], who[known])
-    _refuse_twice(samples, who, np.flatnonzero(known), names, row, frame)
+    known = np.flatnonzero(given)
+    known = known[np.lexsort((who[known], samples[known]))]
+    answers = codes[known], samples[known], who[known]
+    _refuse_twice(samples, who, known, names, row, frame)
     kept, left = _constant(frame[rest], form.columns, samples, lines)
     left = [
         Column(row, "id", "tells the samples apart"),
@@ -292,7 +274,7 @@ def _long(frame, path, said, who, drop, settings):
     ]
     made = frame[[c for c in columns if c == row or c in kept]].iloc[lines]
     made = made.reset_index(drop=True)
-    return People(made, form, list(names), *answers, classes, left, lines)
+    return People(made, form, list(names), answers, classes, left, lines)
 
 
 def _row_column(columns, annotator, said, path):
@@ -343,12 +325,10 @@ def _answers(frame, form, path):
 
 
 def _refuse_twice(samples, who, known, names, row, frame):
-    """Nobody answers about a sample twice."""
-    places = samples[known].astype(np.int64) * len(names) + who[known]
-    order = np.argsort(places, kind="stable")
-    twice = np.flatnonzero(np.diff(places[order]) == 0)
-    if twice.size:
-        line = int(known[order[twice[0] + 1]])
+    """Nobody answers about a sample twice; `known` are lines by sample and person."""
+    same = (np.diff(samples[known]) == 0) & (np.diff(who[known]) == 0)
+    if same.any():
+        line = int(known[same.argmax() + 1])
         name = as_words(frame[row].iloc[[line]])[0]
         raise CellError(
             row,

@@ -133,8 +133,7 @@ def _categories(piece, cells):
 
 def _dates(piece, cells):
     pd = import_optional("pandas", "tables")
-    if is_text(cells):
-        cells = pd.Series(_known_words(cells), dtype=object)
+    cells = _cleaned(cells)
     times = pd.to_datetime(cells, format=piece["format"], errors="coerce")
     if getattr(times.dt, "tz", None) is not None:
         times = times.dt.tz_convert("UTC").dt.tz_localize(None)

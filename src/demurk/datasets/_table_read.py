@@ -238,19 +238,17 @@ def read_cells(path, sep, decimal, encoding, header, features, wanted=None):
 def _typed(content, plain, path):
     """A frame from a format that knows types."""
     pd = import_optional("pandas", "tables")
-    if plain.endswith(EXCEL):
-        import_optional("openpyxl", "tables")
-    else:
-        import_optional("pyarrow", "tables")
+    excel = plain.endswith(EXCEL)
+    import_optional("openpyxl" if excel else "pyarrow", "tables")
     try:
-        if plain.endswith(PARQUET):
-            frame = pd.read_parquet(content)
-        elif plain.endswith(FEATHER):
-            frame = pd.read_feather(content)
-        else:
+        if excel:
             frame = read_book(content, path)
+        elif plain.endswith(PARQUET):
+            frame = pd.read_parquet(content)
+        else:
+            frame = pd.read_feather(content)
     except Exception as error:  # pyarrow and openpyxl raise their own kinds
-        what = "n Excel" if plain.endswith(EXCEL) else " Parquet or Feather"
+        what = "n Excel" if excel else " Parquet or Feather"
         raise ValueError(
             f"{path} cannot be read as a{what} file ({one_line(error)}); write it anew."
         ) from error
@@ -316,9 +314,7 @@ def _feature_file(path, key):
             )
         return values, [f"f{j}" for j in range(values.shape[1])], keys
     other = read_table(path, labels=0, drop=[] if key is None else [key])
-    keys = None
-    if key is not None:
-        keys = as_words(other.frame[key])
+    keys = None if key is None else as_words(other.frame[key])
     return other.features, other.feature_names, keys
 
 
@@ -331,7 +327,5 @@ def _from_npz(loaded, path, key):
             f"{path} holds {one_line(', '.join(loaded))}; it needs a matrix X"
             + (f" and the keys {key!r}." if key is not None else ".")
         )
-    keys = None
-    if key is not None:
-        keys = [str(word) for word in loaded[key].tolist()]
+    keys = None if key is None else [str(word) for word in loaded[key].tolist()]
     return loaded[found[0]], keys

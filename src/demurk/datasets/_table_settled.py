@@ -9,7 +9,7 @@ import numpy as np
 
 from demurk.annotators import Annotations, Consensus
 from demurk.datasets._table_cells import as_words
-from demurk.datasets._table_labels import read_labels
+from demurk.datasets._table_labels import as_given, read_labels
 from demurk.datasets._table_write import relabelled
 from demurk.labels import LabelData
 
@@ -36,9 +36,7 @@ def settled(people):
         What each of them says.
     """
     annotations = Annotations(
-        people.codes,
-        people.rows,
-        people.people,
+        *people.answers,
         len(people.frame),
         np.array(people.names, dtype=str),
         people.classes,
@@ -53,11 +51,8 @@ def settled(people):
     form = replace(people.form, columns=tuple(columns))
     labels = consensus_labels(annotations, form.kind)
     blank = replace(labels, observed=np.zeros_like(labels.observed))
-    new = np.where(labels.observed, labels.values, -1).astype(np.int8)
-    if labels.single:
-        best = labels.classes.astype(object)[labels.values.argmax(axis=1)]
-        new = np.where(labels.labeled, best, None)
-    return relabelled(frame, form, blank, new), form, labels, annotations
+    said = relabelled(frame, form, blank, as_given(labels))
+    return said, form, labels, annotations
 
 
 def consensus_labels(annotations, kind):

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from demurk.datasets._files import existing_file, open_bytes
+from demurk.datasets._files import existing_file, gzip_unpacked, open_bytes
 from demurk.datasets._room import bounded
 from demurk.utils._optional import import_optional
 
@@ -54,13 +54,8 @@ def read_bytes(path):
     data = sys.stdin.buffer.read() if path == "-" else existing_file(path).read_bytes()
     if data[:2] != b"\x1f\x8b":
         return data
-    try:
-        with gzip.GzipFile(fileobj=io.BytesIO(data)) as stream:
-            return bytes(bounded(stream, path, len(data)))
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise ValueError(
-            f"{path} is damaged gzip data ({error}); get the file again."
-        ) from error
+    with gzip_unpacked(path), gzip.GzipFile(fileobj=io.BytesIO(data)) as stream:
+        return bytes(bounded(stream, path, len(data)))
 
 
 def sniff(data, name, *, sep=None, decimal=None, encoding=None, header=True):
@@ -74,13 +69,12 @@ def sniff(data, name, *, sep=None, decimal=None, encoding=None, header=True):
         raise ValueError(f"--sep is '{sep}'; give one character, such as ';'.")
     if decimal not in (None, ".", ","):
         raise ValueError(f"--decimal is '{decimal}'; give '.' or ','.")
-    newline = "\r\n" if "\r\n" in text else "\r" if "\n" not in text else "\n"
+    newline = next((mark for mark in ("\r\n", "\n", "\r") if mark in text), "\n")
     first = text.splitlines()[:1] or [""]
     quote_all = all(
         len(cell) > 1 and cell[0] == cell[-1] == '"' for cell in first[0].split(sep)
     )
     decimal = decimal or _decimal(text, sep)
-    newline = newline if "\n" in text or "\r" in text else "\n"
     return Dialect(sep, decimal, encoding, newline, quote_all, header)
 
 
@@ -114,13 +108,12 @@ def _plain_name(name):
 
 def _known_encoding(encoding):
     try:
-        plain = codecs.lookup(encoding).name
+        return codecs.lookup(encoding).name
     except LookupError as error:
         raise ValueError(
             f"--encoding is '{encoding}', which is unknown; give utf-8, latin-1 or "
             "another that Python knows."
         ) from error
-    return plain
 
 
 def _encoding(data):
@@ -202,22 +195,17 @@ def _decimal(text, sep):
 
 def read_text(data, dialect, name):
     """A frame with the cells as they stand: all text, nothing missing."""
-    plain = dialect.encoding == "utf-8"
-    text = None if plain else decoded(data, dialect, name)
-    raw = data if plain else text.encode()
-    if plain:
-        _check_utf8(data, dialect, name)
+    raw = data
+    if dialect.encoding != "utf-8":
+        raw = decoded(data, dialect, name).encode()
+    elif not data.isascii():
+        decoded(data, dialect, name)  # an error names the line
     columns = None
     if not _needs_care(raw, dialect.sep):
         columns = _fast(raw, dialect)
     if columns is None:
         columns = _careful(raw.decode(), dialect, name)
-    return _frame(columns, name)
-
-
-def _check_utf8(data, dialect, name):
-    if not data.isascii():
-        decoded(data, dialect, name)
+    return _frame(*columns, name)
 
 
 def _needs_care(raw, sep):
@@ -304,15 +292,12 @@ def _careful(text, dialect, name):
     pa = import_optional("pyarrow", "tables")
     rows = [cells for cells, _ in numbered_rows(text, dialect, name)]
     names = rows.pop(0) if dialect.header and rows else None
-    if not rows:
-        raise ValueError(f"{name} has no rows; the file may be empty or cut off.")
     return names, [pa.array(column, pa.large_string()) for column in zip(*rows)]
 
 
-def _frame(columns, name):
+def _frame(names, columns, name):
     """The frame of arrow columns, sharing their memory."""
     pd = import_optional("pandas", "tables")
-    names, columns = columns
     if not columns or not len(columns[0]):
         raise ValueError(f"{name} has no rows; the file may be empty or cut off.")
     if names is None:

@@ -133,18 +133,15 @@ def _set_cells(cells, form, given, labels):
         changed[row] = (None if members is None else set(members)) != (
             None if wanted is None else set(wanted)
         )
-        if lists:
-            new.append(wanted)
-        else:
-            as_json = any(word.startswith("[") for word in words[row : row + 1])
-            new.append(_joined(wanted, form, as_json))
+        new.append(wanted if lists else _joined(wanted, form, words[row]))
     return _kept(cells, changed, new) if changed.any() else cells
 
 
-def _joined(members, form, as_json):
+def _joined(members, form, before):
+    """Tags as one text, a JSON list where the cell had one before."""
     if members is None:
         return ""
-    if as_json:
+    if before.startswith("["):
         return json.dumps(members, ensure_ascii=False)
     return form.sep.join(members) if members else form.none
 
