@@ -3,7 +3,6 @@
 # Authors: The demurk developers
 # SPDX-License-Identifier: BSD-3-Clause
 
-import json
 import re
 from collections import Counter
 from dataclasses import replace
@@ -22,6 +21,7 @@ from demurk.datasets._table_form import (
 )
 from demurk.labels import LabelData, check_labels, labels_from_sets
 from demurk.labels._form import LabelForm as PlainForm
+from demurk.utils._nesting import parse_text
 
 PREFIX = "label:"
 CLASS_NAMES = ("class", "label", "target", "y", "category")
@@ -342,10 +342,10 @@ def _split(word, row, form):
 
 def _json_list(word, row, form):
     try:
-        members = json.loads(word)
+        members = parse_text(word, "json")
     except ValueError:
         try:  # Python's own spelling of a list of words
-            members = json.loads(word.replace("'", '"'))
+            members = parse_text(word.replace("'", '"'), "json")
         except ValueError:
             members = None
     if not isinstance(members, list):

@@ -60,7 +60,7 @@ def read_bytes(path):
 
 def sniff(data, name, *, sep=None, decimal=None, encoding=None, header=True):
     """How the text in `data` is written, as far as it is not said."""
-    encoding = _encoding(data) if encoding is None else _known_encoding(encoding)
+    encoding = _encoding(data) if encoding is None else _told_encoding(encoding, data)
     text = _sample(data, encoding)
     _check_is_text(text, name)
     if sep is None:
@@ -106,14 +106,17 @@ def _plain_name(name):
     return Path(name).name.lower().removesuffix(".gz")
 
 
-def _known_encoding(encoding):
+def _told_encoding(encoding, data):
     try:
-        return codecs.lookup(encoding).name
+        known = codecs.lookup(encoding).name
     except LookupError as error:
         raise ValueError(
             f"--encoding is '{encoding}', which is unknown; give utf-8, latin-1 or "
             "another that Python knows."
         ) from error
+    # The mark that programs put before the first name is no part of it.
+    marked = known == "utf-8" and data.startswith(codecs.BOM_UTF8)
+    return MARKS[codecs.BOM_UTF8] if marked else known
 
 
 def _encoding(data):

@@ -20,6 +20,7 @@ from demurk.review._images import TYPES, find_image
 from demurk.review._questions import KINDS, Filter
 from demurk.review._session import QUEUES
 from demurk.review._store import ACTIONS
+from demurk.utils._nesting import parse_text
 from demurk.utils._optional import import_optional
 from demurk.viz._page import page_data, plot_item
 
@@ -98,7 +99,7 @@ def _read(answer):
 def _write(answer):
     async def endpoint(request):
         try:
-            asked = json.loads(await request.body())
+            asked = parse_text((await request.body()).decode(), "json")
         except ValueError:
             asked = None
         if not isinstance(asked, dict):

@@ -132,3 +132,17 @@ def test_no_text_is_no_table(write):
 def test_one_is_no_plural(write, text, message):
     with pytest.raises(ValueError, match=message):
         read_table(write(text), labels=0)
+
+
+def test_a_cell_of_endless_brackets_is_no_list(write):
+    nested = "[" * 200_000
+    path = write(f"x,keywords\n1,a\n2,{nested}\n")
+    with pytest.raises(ValueError, match=r"line 3: .*no JSON list"):
+        read_table(path, tags="keywords")
+
+
+def test_the_mark_before_the_first_name_is_no_part_of_it(write):
+    path = write("\ufeffkind,time\ncat,1\ndog,2\ncat,4\n")
+    for encoding in (None, "utf-8", "UTF8"):
+        table = read_table(path, class_="kind", encoding=encoding)
+        assert table.y.tolist() == ["cat", "dog", "cat"]

@@ -151,6 +151,15 @@ def test_bad_requests_are_refused_in_words(served, body):
     assert len(session.store.since()) == before
 
 
+@pytest.mark.parametrize("text", [b"[" * 100_000, b"\xff", b"{", b"[]", b""])
+def test_what_is_no_json_object_is_refused_in_words(served, text):
+    _, client = served
+    headers = {"origin": client.home, "content-type": "application/json"}
+    answer = client.http.post("/api/decide", content=text, headers=headers)
+    assert answer.status_code == 400
+    assert answer.json() == {"error": "Send a JSON object."}
+
+
 @pytest.mark.parametrize("rows", [[-1], [10**9], ["a"], [1.5], [[0]], "no"])
 def test_a_lasso_holds_rows(served, rows):
     _, client = served
