@@ -15,7 +15,7 @@ from demurk.utils._optional import import_optional
 __all__ = ["ClassFindings", "audit_classes", "class_message", "class_suspects"]
 
 NOISES = ("auto", "symmetric", "none")
-TIE_WEIGHT = 1e-3
+TINY = 1e-300
 # Errors are suspected on ambiguous rows if the members of the audit need hardly be
 # sharpened, which the number of classes decides: ``a log(q)^b``; or less than on most
 # clean labels, and swapped rows explain the given classes better by the last number. In
@@ -132,12 +132,15 @@ def audit_classes(P, given, noise, own_members, before=None, known=None, first=N
             found = "ambiguous" if _seems_ambiguous(fit, p, given) else found
         if found == "ambiguous":
             distributions = _second_opinions(p, distributions, given)
-        wrong = 1 - distributions[rows, given]
-    else:
-        wrong = 1 - distributions[rows, given]
-        scores = wrong + TIE_WEIGHT * (1 - p[rows, given])
+    wrong = 1 - distributions[rows, given]
     rivals = p * fit.matrix.T[given] if found in SAID else p.copy()
+    own = rivals[rows, given]
     rivals[rows, given] = -1.0
+    if found in SAID:
+        # A wrong row mostly has one clear other class, an odd one several that share
+        # what is left: no calibration of all rows alike can tell them apart.
+        best = rivals.max(axis=1)
+        scores = best / np.maximum(best + own, TINY)
     if known is not None:
         trusted = known >= 0
         distributions[trusted] = np.eye(P.shape[1])[known[trusted]]

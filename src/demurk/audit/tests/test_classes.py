@@ -226,3 +226,16 @@ def test_more_classes_need_more_sharpening():
         return audit_classes(P, given, "auto", True).noise
 
     assert found(3) == "none" and found(15) == "ambiguous"
+
+
+def test_one_clear_other_class_is_more_suspect_than_several():
+    rng = np.random.RandomState(0)
+    given = np.repeat(np.arange(3), 40)
+    P = np.full((120, 3), 0.05) + 0.85 * np.eye(3)[given] + 0.01 * rng.rand(120, 3)
+    wrong = rng.permutation(120)[:12]
+    P[wrong] = P[wrong][:, [1, 2, 0]]
+    clear, vague = (np.flatnonzero(given == 0)[k] for k in (0, 1))
+    P[clear], P[vague] = [0.2, 0.75, 0.05], [0.2, 0.4, 0.4]
+    found = audit_classes(P / P.sum(axis=1, keepdims=True), given, "symmetric", False)
+    assert found.scores[clear] > found.scores[vague]
+    assert ((found.scores >= 0) & (found.scores <= 1)).all()
