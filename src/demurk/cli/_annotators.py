@@ -4,7 +4,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,18 +13,31 @@ import pandas as pd
 from demurk.annotators import Agreement, Annotations, Consensus
 from demurk.cli._annotators_page import annotators_page
 from demurk.cli._annotators_story import annotators_story
-from demurk.cli._clean import copy_ending
 from demurk.cli._console import say
-from demurk.cli._input import features_of, read_input, row_names, samples_of, tell
-from demurk.cli._output import files_read, free_name, table_of, write_table
+from demurk.cli._input import (
+    features_of,
+    label_cells,
+    read_input,
+    row_names,
+    samples_of,
+    tell,
+)
+from demurk.cli._output import (
+    beliefs_table,
+    folder_with_copy,
+    free_name,
+    table_of,
+    write_table,
+)
 from demurk.review._people import WhoSaid
-from demurk.utils._files import OutputFolder, write_text
+from demurk.utils._files import write_text
 
 __all__ = ["FILES", "annotators_file"]
 
 # The summary is written last: where it is, all files of its run are there.
+COPY = "consensus.csv"
 FILES = (
-    "consensus.csv",
+    COPY,
     "label_distributions.csv",
     "quality.csv",
     "confusion.csv",
@@ -47,7 +60,7 @@ class Weighed:
     further: Any  # a frame of rows, those first that need another answer most
 
 
-def annotators_file(source, output, *, seed=0, force=False, data_home=None, **reading):
+def annotators_file(source, output, *, seed=0, force=False, **reading):
     """Weigh what several people say; write consensus, their quality and a page.
 
     Parameters
@@ -60,19 +73,15 @@ def annotators_file(source, output, *, seed=0, force=False, data_home=None, **re
         Seed of the forest and of the intervals.
     force : bool, default=False
         Whether existing files may be replaced.
-    data_home, **reading
+    **reading
         What is read how, as in `read_input`.
     """
-    originals = files_read(source, data_home=data_home)
-    ending = copy_ending(source)
-    files = [name.replace("consensus.csv", f"consensus{ending}") for name in FILES]
-    room = sum(path.stat().st_size for path in originals[:1])
-    output = OutputFolder(output, files, read=originals, force=force, room=room)
-    table = read_input(source, data_home=data_home, decided=False, **reading)
+    output, copy = folder_with_copy(source, output, FILES, COPY, force, reading)
+    table = read_input(source, decided=False, **reading)
     _refuse_one(table, source)
     found = weigh(table, seed)
     facts = annotators_facts(table, found, seed)
-    _write(output, table, found, facts, files[0])
+    _write(output, table, found, facts, copy)
     story = [*annotators_story(facts), f"Open {output.path / FILES[-2]} in a browser."]
     say("\n".join(story))
 
@@ -158,24 +167,20 @@ def _disagreements(table, model):
     votes, asked = said.votes()
     apart = (votes > 0) & (votes < asked)
     wrong = np.asarray(model.wrong_proba_, dtype=float)
+    given = (model.label_distributions_ > 0.5).astype(int)
     if said.single:
-        places = [(row, None) for row in np.flatnonzero(apart.any(axis=1)).tolist()]
-        chances = [wrong[row] for row, _ in places]
+        apart, wrong = apart.any(axis=1, keepdims=True), wrong[:, None]
         given = said.classes[model.label_distributions_.argmax(axis=1)][:, None]
-    else:
-        places = np.argwhere(apart).tolist()
-        chances = [wrong[row, column] for row, column in places]
-        given = (model.label_distributions_ > 0.5).astype(int)
-    order = np.argsort(-np.nan_to_num(chances), kind="stable")
-    places = [places[k] for k in order]
-    rows = np.array([row for row, _ in places], dtype=int)
+    order = np.argsort(-np.nan_to_num(wrong[apart]), kind="stable")
+    rows, labels = np.argwhere(apart)[order].T
     columns = _named(table, rows)
+    places = zip(rows.tolist(), [None] * len(rows) if said.single else labels.tolist())
     if not said.single:
-        columns.append(("label", [str(said.classes[j]) for _, j in places]))
+        columns.append(("label", said.classes[labels].astype(str)))
     columns += [
-        ("consensus", [given[row, column or 0] for row, column in places]),
-        ("wrong_proba", np.asarray(chances, dtype=float)[order]),
-        ("said", [who.sentence(row, column) for row, column in places]),
+        ("consensus", given[rows, labels]),
+        ("wrong_proba", wrong[rows, labels]),
+        ("said", [who.sentence(*place) for place in places]),
     ]
     return table_of(columns)
 
@@ -200,8 +205,10 @@ def annotators_facts(table, found, seed):
         "with_features": found.with_features,
         "alpha": _numbers(agreement.alpha, agreement.low, agreement.high),
         "labels": [
-            {"label": str(line["label"])}
-            | {"alpha": _numbers(line["alpha"], line["low"], line["high"])}
+            {
+                "label": str(line["label"]),
+                "alpha": _numbers(line["alpha"], line["low"], line["high"]),
+            }
             for line in agreement.labels.to_dict("records")
         ],
         "people": people_lines(found),
@@ -254,9 +261,7 @@ def _numbers(*values):
 
 def _write(output, table, found, facts, copy):
     """Write all files; they appear together."""
-    names = [str(name) for name in found.said.classes]
-    soft = pd.DataFrame(found.model.label_distributions_, columns=names)
-    soft.insert(0, free_name("row", names), range(1, len(soft) + 1))
+    soft = beliefs_table(found.model.label_distributions_, found.said.classes)
     page = annotators_page(found, facts, samples_of(table))
     with output.writing() as folder:
         _copy(table, found).to(folder / copy)
@@ -272,29 +277,19 @@ def _write(output, table, found, facts, copy):
 
 def _copy(table, found):
     """The table with the consensus where anybody answered, and blanks elsewhere."""
-    said, beliefs = found.said, found.model.label_distributions_
-    if said.single:
-        best = said.classes.astype(object)[beliefs.argmax(axis=1)]
-        return table.with_labels(np.where(said.answers_per_row > 0, best, None))
-    asked = said.votes()[1] > 0
-    return table.with_labels(np.where(asked, (beliefs > 0.5).astype(int), -1))
+    beliefs = found.model.label_distributions_
+    values = beliefs if found.said.single else beliefs > 0.5
+    return table.with_labels(label_cells(replace(table.labels, values=values)))
 
 
 def _quality(facts):
+    interval = ("quality", "low", "high")
+    names = ["person", "answers", *interval, "accuracy", "agrees", "only"]
     lines = [
-        {
-            "person": line["person"],
-            "answers": line["answers"],
-            "quality": line["quality"][0],
-            "low": line["quality"][1],
-            "high": line["quality"][2],
-            "accuracy": line["accuracy"],
-            "agrees": line["agrees"],
-            "only": line["only"] or "",
-        }
+        line | dict(zip(interval, line["quality"])) | {"only": line["only"] or ""}
         for line in facts["people"]
     ]
-    return pd.DataFrame(lines)
+    return pd.DataFrame(lines, columns=names)
 
 
 def _confusion(found):

@@ -8,8 +8,16 @@ import html
 import numpy as np
 
 from demurk.cli._annotators_story import agreement_line, annotators_story
-from demurk.cli._clean_page import STYLE, _bullets
-from demurk.viz._report import report_page
+from demurk.cli._clean_page import STYLE, row_title
+from demurk.viz._report import (
+    Markup,
+    boxed,
+    bullets,
+    report_page,
+    report_table,
+    sections,
+    story,
+)
 
 __all__ = ["annotators_page"]
 
@@ -75,31 +83,24 @@ def annotators_page(found, facts, samples):
     page : str
         The text of the HTML file.
     """
-    verdict, *story = annotators_story(facts)
-    parts = [
-        "<h2>What they say together</h2>",
-        f'<p class="verdict">{html.escape(verdict)}</p>',
-        _bullets(story),
-        "<h2>How good each person is</h2>",
-        _people(facts),
-        "<h2>What is taken for what</h2>",
-        _confusions(found, facts) if facts["one_class"] else _errors(found, facts),
-    ]
+    known = _confusions(found, facts) if facts["one_class"] else _errors(found, facts)
+    parts = {
+        "What they say together": story(annotators_story(facts)),
+        "How good each person is": _people(facts),
+        "What is taken for what": known,
+    }
     if facts["with_several"]:
-        parts += ["<h2>Where they agree</h2>", _labels(facts)]
-        parts += ["<h2>Who agrees with whom</h2>", _pairs(found)]
-    parts += [
-        "<h2>Disagreements worth discussing</h2>",
-        _disagreements(found, samples),
-        "<h2>Where one more answer would help most</h2>",
-        _further(found, samples),
-        "<h2>What to do with it</h2>",
-        _bullets(_advice(facts)),
-    ]
+        parts["Where they agree"] = _labels(facts)
+        parts["Who agrees with whom"] = _pairs(found)
+    parts |= {
+        "Disagreements worth discussing": _disagreements(found, samples),
+        "Where one more answer would help most": _further(found, samples),
+        "What to do with it": bullets(_advice(facts)),
+    }
     return report_page(
         f"{facts['data']}: several people",
         f"{facts['n_people']:,} people · {facts['n_samples']:,} rows",
-        "\n".join(parts),
+        sections(parts),
         STYLE + OWN_STYLE,
     )
 
@@ -127,24 +128,20 @@ def _people(facts):
     if len(people) > SHOWN_PEOPLE:
         half = SHOWN_PEOPLE // 2
         shown = [*people[:half], *people[-half:]]
-    rows = [
-        f'<tr><td class="name">{html.escape(line["person"])}</td>'
-        f"<td>{_scale(line['quality'])}</td>"
-        f'<td class="number">{_interval(line["quality"])}</td>'
-        f'<td class="number">{line["answers"]:,}</td>'
-        f'<td class="number">{_share(line["agrees"])}</td>'
-        f'<td class="note">{html.escape("; ".join(_remarks(line)))}</td></tr>'
-        for line in shown
+    columns = [
+        ("person", "name", "{person}"),
+        ("quality", "", lambda line: _scale(line["quality"])),
+        ("95 % interval", "number", lambda line: _interval(line["quality"])),
+        ("answers", "number", "{answers:,}"),
+        ("others say the same", "number", lambda line: _share(line["agrees"])),
+        ("remark", "note", lambda line: "; ".join(_remarks(line))),
     ]
     more = len(people) - len(shown)
     middle = f" {more:,} people in the middle are in quality.csv." if more else ""
-    return (
-        f"{_region('How good each person is')}<table><tr><th>person</th>"
-        '<th>quality</th><th class="number">95 % interval</th><th class="number">'
-        'answers</th><th class="number">others say the same</th><th>remark</th></tr>'
-        f"{''.join(rows)}</table></div><p>Quality is the share of right answers beyond "
-        "chance: 1 is always right, 0 is a guess. Right is what the consensus says, as "
-        f"far as it is sure.{middle}</p>"
+    return report_table("How good each person is", shown, columns) + (
+        "<p>Quality is the share of right answers beyond chance: 1 is always right, 0 "
+        "is a guess. Right is what the consensus says, as far as it is sure."
+        f"{middle}</p>"
     )
 
 
@@ -168,7 +165,8 @@ def _scale(quality):
         line = (
             f'<b style="left: {100 * low:.1f}%; width: {100 * (high - low):.1f}%"></b>'
         )
-    return f'<span class="scale"><i style="width: {100 * value:.1f}%"></i>{line}</span>'
+    bar = f'<i style="width: {100 * value:.1f}%"></i>'
+    return Markup(f'<span class="scale">{bar}{line}</span>')
 
 
 def _interval(numbers):
@@ -182,10 +180,6 @@ def _interval(numbers):
 
 def _share(value):
     return "" if value is None else f"{100 * value:.0f} %"
-
-
-def _region(name):
-    return f'<div class="list" tabindex="0" role="region" aria-label="{name}">'
 
 
 # Confusion
@@ -203,21 +197,24 @@ def _confusions(found, facts):
     counts = found.said.answers_per_person
     parts = []
     for number, person in enumerate(_worst_first(facts)):
+        if not counts[places[person]]:
+            parts.append(f"<p>{html.escape(person)} answered nothing.</p>")
+            continue
         confusion = model.confusion_[places[person]]
-        told = _told_errors(confusion, names)
         wide = len(names) <= WIDEST_TABLE
         body = _heat(confusion, names, person) if wide else ""
-        opened = " open" if number < OPEN_PEOPLE else ""
-        parts.append(
-            f"<details{opened}><summary>{html.escape(person)}: "
-            f"{html.escape(told)}</summary>{body}</details>"
-            if counts[places[person]]
-            else f"<p>{html.escape(person)} answered nothing.</p>"
-        )
+        title = f"{person}: {_told_errors(confusion, names)}"
+        parts.append(_folded(number, title, body))
     return "".join(parts) + (
         "<p>A line says what a person answers where the class at its left is true, in "
         "per cent; confusion.csv has all.</p>"
     )
+
+
+def _folded(number, title, body):
+    """What is shown of a person on demand; of the first ones at once."""
+    opened = " open" if number < OPEN_PEOPLE else ""
+    return f"<details{opened}><summary>{html.escape(title)}</summary>{body}</details>"
 
 
 def _told_errors(confusion, names):
@@ -232,50 +229,39 @@ def _told_errors(confusion, names):
 
 def _heat(confusion, names, person):
     head = "".join(f'<th scope="col">{html.escape(name)}</th>' for name in names)
-    lines = []
+    lines, right = [], ' class="right"'
     for j, (name, row) in enumerate(zip(names, confusion)):
         cells = "".join(
-            f'<td{_mark(j == k)} style="background: rgb(230 120 40 / '
+            f'<td{right if j == k else ""} style="background: rgb(230 120 40 / '
             f'{0 if j == k else HEAT * share:.0f}%)">{100 * share:.0f}</td>'
             for k, share in enumerate(row)
         )
         lines.append(f'<tr><th scope="row">{html.escape(name)}</th>{cells}</tr>')
-    label = html.escape(f"What {person} answers", quote=True)
-    return (
-        f'{_region(label)}<table class="heat"><tr><td></td>{head}</tr>'
-        f"{''.join(lines)}</table></div>"
-    )
-
-
-def _mark(right):
-    return ' class="right"' if right else ""
+    content = f"<tr><td></td>{head}</tr>{''.join(lines)}"
+    return boxed(f"What {person} answers", f'<table class="heat">{content}</table>')
 
 
 def _errors(found, facts):
     """For each person the labels that he adds or leaves out most."""
     lines = found.model.label_quality_
+    columns = [
+        ("label", "name", "{label}"),
+        ("given", "number", "{given:,.0f}"),
+        (
+            "given though it does not hold",
+            "number",
+            lambda line: _share(line["extra"]),
+        ),
+        ("left out though it holds", "number", lambda line: _share(line["missing"])),
+        ("quality", "number", lambda line: _ends(line, "quality")),
+    ]
     parts = []
     for number, person in enumerate(_worst_first(facts)):
         own = lines[lines["person"].astype(str) == person]
         worst = own.assign(both=own["extra"] + own["missing"])
         worst = worst.sort_values("both", ascending=False).head(SHOWN_ERRORS)
-        rows = "".join(
-            f'<tr><td class="name">{html.escape(str(line["label"]))}</td>'
-            f'<td class="number">{line["given"]:,.0f}</td>'
-            f'<td class="number">{100 * line["extra"]:.0f} %</td>'
-            f'<td class="number">{100 * line["missing"]:.0f} %</td>'
-            f'<td class="number">{_ends(line, "quality")}</td></tr>'
-            for line in worst.to_dict("records")
-        )
-        opened = " open" if number < OPEN_PEOPLE else ""
-        label = html.escape(f"Errors of {person}", quote=True)
-        parts.append(
-            f"<details{opened}><summary>{html.escape(person)}</summary>"
-            f'{_region(label)}<table><tr><th>label</th><th class="number">given</th>'
-            '<th class="number">given though it does not hold</th><th class="number">'
-            'left out though it holds</th><th class="number">quality</th></tr>'
-            f"{rows}</table></div></details>"
-        )
+        body = report_table(f"Errors of {person}", worst.to_dict("records"), columns)
+        parts.append(_folded(number, person, body))
     return "".join(parts) + "<p>confusion.csv has all people and labels.</p>"
 
 
@@ -294,17 +280,14 @@ def _labels(facts):
     if not known:
         return f"<p>{html.escape(agreement_line(None, None, None, 1))}</p>"
     lowest = sorted(known, key=lambda line: line["alpha"][0])[:SHOWN_PAIRS]
-    rows = "".join(
-        f'<tr><td class="name">{html.escape(line["label"])}</td>'
-        f"<td>{_scale(line['alpha'])}</td>"
-        f'<td class="number">{_interval(line["alpha"])}</td></tr>'
-        for line in lowest
-    )
+    columns = [
+        ("label", "name", "{label}"),
+        ("alpha", "", lambda line: _scale(line["alpha"])),
+        ("95 % interval", "number", lambda line: _interval(line["alpha"])),
+    ]
     more = len(known) - len(lowest)
     rest = f" {more:,} more are in summary.json." if more else ""
-    return (
-        f"{_region('Where they agree')}<table><tr><th>label</th><th>alpha</th>"
-        f'<th class="number">95 % interval</th></tr>{rows}</table></div>'
+    return report_table("Where they agree", lowest, columns) + (
         f"<p>1 is always, 0 as by chance; the least agreed first.{rest}</p>"
     )
 
@@ -315,20 +298,14 @@ def _pairs(found):
     pairs = pairs[np.isfinite(pairs["kappa"])].sort_values("kappa", kind="stable")
     if pairs.empty:
         return "<p>No two people can be compared.</p>"
-    rows = "".join(
-        f'<tr><td class="name">{html.escape(str(line["first"]))}</td>'
-        f'<td class="name">{html.escape(str(line["second"]))}</td>'
-        f'<td class="number">{line["both"]:,}</td>'
-        f'<td class="number">{_ends(line, "kappa")}</td></tr>'
-        for line in pairs.head(SHOWN_PAIRS).to_dict("records")
-    )
-    more = len(pairs) - SHOWN_PAIRS
-    rest = f"<p>{more:,} pairs agree better.</p>" if more > 0 else ""
-    return (
-        f"{_region('Who agrees with whom')}<table><tr><th>one</th><th>another</th>"
-        '<th class="number">rows of both</th><th class="number">Cohen’s kappa</th></tr>'
-        f"{rows}</table></div>{rest}"
-    )
+    columns = [
+        ("one", "name", "{first}"),
+        ("another", "name", "{second}"),
+        ("rows of both", "number", "{both:,}"),
+        ("Cohen’s kappa", "number", lambda line: _ends(line, "kappa")),
+    ]
+    lines, more = pairs.to_dict("records"), "pairs agree better."
+    return report_table("Who agrees with whom", lines, columns, SHOWN_PAIRS, more)
 
 
 # Disagreements
@@ -339,47 +316,39 @@ def _disagreements(found, samples):
     lines = found.disagreements
     if lines.empty:
         return "<p>None: whoever answered the same row said the same.</p>"
-    rows = []
     count = int((lines["wrong_proba"] >= UNSURE).sum())
     count = min(max(count, SHOWN_AT_LEAST), SHOWN_DISAGREEMENTS)
-    for line in lines.head(count).to_dict("records"):
-        given = str(line["consensus"])
-        if "label" in line:
-            given = f"{line['label']}: {'yes' if line['consensus'] else 'no'}"
-        rows.append(
-            f'<tr><td class="number">{line["wrong_proba"]:.2f}</td>'
-            f'<td class="name">{_title(line["row"], samples)}</td>'
-            f'<td class="name">{html.escape(given)}</td>'
-            f'<td class="why">{html.escape(line["said"])}</td></tr>'
-        )
-    more = len(lines) - len(rows)
-    rest = f"<p>{more:,} surer ones are in disagreements.csv.</p>" if more else ""
-    return (
-        f"{_region('Disagreements worth discussing')}<table><tr>"
-        '<th class="number">P(wrong)</th><th>sample</th><th>consensus</th>'
-        f"<th>who says what</th></tr>{''.join(rows)}</table></div>{rest}"
-    )
+    columns = [
+        ("P(wrong)", "number", "{wrong_proba:.2f}"),
+        ("sample", "name", lambda line: _title(line["row"], samples)),
+        ("consensus", "name", _consensus),
+        ("who says what", "why", "{said}"),
+    ]
+    lines, more = lines.to_dict("records"), "surer ones are in disagreements.csv."
+    title = "Disagreements worth discussing"
+    return report_table(title, lines, columns, count, more)
+
+
+def _consensus(line):
+    if "label" in line:
+        return f"{line['label']}: {'yes' if line['consensus'] else 'no'}"
+    return str(line["consensus"])
 
 
 def _title(number, samples):
-    title, sample = f"row {number}", samples[number - 1]
-    title = title if sample == title else f"{title} · {sample}"
-    return html.escape(title[:LONGEST_TITLE])
+    return row_title(number, samples[number - 1])[:LONGEST_TITLE]
 
 
 def _further(found, samples):
     """Rows that somebody else should look at."""
+    columns = [
+        ("probably wrong", "number", "{expected_wrong:.2f}"),
+        ("sample", "name", lambda line: _title(line["row"], samples)),
+        ("answers so far", "number", "{answers}"),
+    ]
     lines = found.further.head(SHOWN_FURTHER).to_dict("records")
-    rows = "".join(
-        f'<tr><td class="number">{line["expected_wrong"]:.2f}</td>'
-        f'<td class="name">{_title(line["row"], samples)}</td>'
-        f'<td class="number">{line["answers"]}</td></tr>'
-        for line in lines
-    )
-    return (
-        f"{_region('Where one more answer would help most')}<table><tr>"
-        '<th class="number">probably wrong</th><th>sample</th><th class="number">'
-        f"answers so far</th></tr>{rows}</table></div><p>Where the consensus is least "
-        "certain, also if nobody disagrees yet; further.csv has all rows in this "
-        "order. Where a row fools everybody, ask somebody who knows.</p>"
+    return report_table("Where one more answer would help most", lines, columns) + (
+        "<p>Where the consensus is least certain, also if nobody disagrees yet; "
+        "further.csv has all rows in this order. Where a row fools everybody, ask "
+        "somebody who knows.</p>"
     )

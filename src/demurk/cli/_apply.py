@@ -26,6 +26,9 @@ from demurk.utils._files import atomic_path, check_outputs
 
 __all__ = ["apply_file"]
 
+COLUMNS = ["row", "key", "label", "given", "decided"]
+COLUMNS += ["reviewer", "time", "note", "what"]
+
 
 def apply_file(
     source,
@@ -69,7 +72,8 @@ def apply_file(
     output = Path(output or source.with_name(f"{stem}.reviewed{ending}"))
     changes = output.with_name(f"{stem}.changes.csv")
     files = [output, changes] if export is None else [_export_path(export)]
-    check_outputs(files, read=[source, decisions, *_given(import_)], force=force)
+    read = [path for path in (source, decisions, import_) if path is not None]
+    check_outputs(files, read=read, force=force)
     table = read_input(source, decided=False, **reading)
     with Store(decisions) as store:
         if import_ is not None:
@@ -84,17 +88,13 @@ def apply_file(
         standing = Standing()
         standing.take(store.since())
         agreed = agreements(standing)
-    lines = pd.DataFrame(made.changes, columns=list(COLUMNS))
+    lines = pd.DataFrame(made.changes, columns=COLUMNS)
     with atomic_path(output, force=force) as path:
         made.table.to(path)
     with atomic_path(changes, force=force) as path:
         write_table(lines, path)
     say("\n".join([made.sentence, *map(_agreed, agreed)]))
     say(f"Written: {output} and {changes}.")
-
-
-def _given(path):
-    return [] if path is None else [path]
 
 
 def _export_path(path):
@@ -121,16 +121,3 @@ def _agreed(known):
         return f"{text}; too alike for a measure of agreement."
     interval = f"{known['low']:.2f} to {known['high']:.2f}"
     return f"{text}; Cohen's kappa is {known['kappa']:.2f} ({interval})."
-
-
-COLUMNS = (
-    "row",
-    "key",
-    "label",
-    "given",
-    "decided",
-    "reviewer",
-    "time",
-    "note",
-    "what",
-)

@@ -10,7 +10,8 @@ are wrong with a probability above ``--flip``.
 # SPDX-License-Identifier: BSD-3-Clause
 
 import warnings
-from dataclasses import dataclass, replace
+from copy import copy
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from demurk.audit._classes import NOISES as CLASS_NOISES
 from demurk.audit._classes import class_suspects
 from demurk.audit._suspects import LISTS, suspect_frame, top_entries
 from demurk.audit._words import UnknownRateWarning
-from demurk.cli._console import note, shown_progress
+from demurk.cli._console import shown_progress
 from demurk.cli._input import label_cells, labels_for, labels_of, samples_of
 from demurk.cli._output import choose_trees
 from demurk.partial_label import IPAL
@@ -39,11 +40,25 @@ class Findings:
 
     table: Any  # with the labels that were judged
     audit: Any
-    estimated: bool  # whether a noise rate is known
     cleaned: np.ndarray  # bool (n, q), the labels after correction
-    corrected: np.ndarray  # bool (n, q), what was corrected
     listed: np.ndarray  # bool (n, q), what is on the two lists
     suspects: pd.DataFrame  # a line each; `row` counts from 1
+
+    @property
+    def corrected(self):
+        """What was corrected, bool (n, q)."""
+        return (self.table.labels.values > 0) != self.cleaned
+
+    @property
+    def given(self):
+        """1, 0, or -1 where nothing was observed."""
+        labels = self.table.labels
+        return np.where(labels.observed, labels.values, -1)
+
+    @property
+    def after(self):
+        """The same if all that is listed was corrected."""
+        return np.where(self.listed, 1 - self.given, self.given)
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,13 +74,10 @@ class CandidateAudit:
     message_: str
     noise_: str = "candidates"
     rates_: str = "own"
-
     estimated_: bool = True
-
-    @property
-    def evidence_(self):
-        """No kinds of noise to weigh against each other."""
-        return {}
+    # No kinds of noise to weigh against each other.
+    evidence_: dict = field(default_factory=dict)
+    _people: None = None
 
     def _corrected_values(self, threshold):
         """Candidates without the improbable ones; each row keeps its best."""
@@ -98,7 +110,6 @@ def find_suspects(table, *, noise="auto", review=None, flip=0.8, seed=0):
     found : Findings
         The suspects.
     """
-    labels = table.labels
     if table.form.form == "candidates":
         audit = _candidates(table)
     else:
@@ -107,25 +118,30 @@ def find_suspects(table, *, noise="auto", review=None, flip=0.8, seed=0):
         audit = fit_audit(table, noise, seed)
         if audit._people is not None:
             # It judges what most people say.
-            labels = audit._given
-            table = table.with_labels(label_cells(labels))
-    if labels.single:
-        return _class_findings(table, audit, review, flip)
-    given, estimated = labels.values > 0, audit.estimated_
+            table = table.with_labels(label_cells(audit._given))
+    find = _class_findings if table.labels.single else _entry_findings
+    found = find(table, audit, review, flip)
+    if audit._people is not None:
+        lines = found.suspects
+        zero = lines.assign(row=lines["row"] - 1, given=lines["label"])
+        lines["reason"] = people_reasons(zero, *audit._people)
+    return found
+
+
+def _entry_findings(table, audit, review, flip):
+    """Suspects are entries: one label of one row."""
+    given = table.labels.values > 0
     cleaned = given.copy() if flip is None else audit._corrected_values(flip)
-    listed = given != cleaned
-    top = top_entries(audit.scores_, given, _limits(audit, given, review, estimated))
-    listed[tuple(top.T)] = True
+    changed = given != cleaned
+    listed = changed.copy()
+    limits = _limits(audit, given, review, audit.estimated_)
+    listed[tuple(top_entries(audit.scores_, given, limits).T)] = True
     entries = top_entries(np.where(listed, audit.scores_, np.nan), given, listed.sum())
     suspects = _lines(audit, entries)
-    if isinstance(audit, LabelAudit) and audit._people is not None:
-        zero = suspects.assign(row=suspects["row"] - 1)
-        suspects["reason"] = people_reasons(zero, *audit._people)
-    suspects["corrected"] = (given != cleaned)[tuple(entries.T)].astype(int)
-    samples = samples_of(table)
-    suspects.insert(2, "sample", [samples[row] for row in entries[:, 0]])
-    changed = given != cleaned
-    return Findings(table, audit, estimated, cleaned, changed, listed, suspects)
+    suspects["corrected"] = changed[tuple(entries.T)].astype(int)
+    samples = np.array(samples_of(table), dtype=object)
+    suspects.insert(2, "sample", samples[entries[:, 0]])
+    return Findings(table, audit, cleaned, listed, suspects)
 
 
 def count_labels(entries, one_class):
@@ -150,9 +166,7 @@ def fit_audit(table, noise, seed, n_jobs=-1):
     audit : LabelAudit
         Fitted.
     """
-    n_trees, sentence = choose_trees(int(table.labels.labeled.sum()))
-    if sentence:
-        note(sentence)
+    n_trees = choose_trees(int(table.labels.labeled.sum()))
     audit = LabelAudit(noise, n_estimators=n_trees, n_jobs=n_jobs, random_state=seed)
     with shown_progress(audit), warnings.catch_warnings():
         # It is said in the report.
@@ -167,18 +181,6 @@ def _checked(table, audit):
         return {}
     settled, before = table.checked
     return {"trusted": settled, "given": labels_for(before, audit)}
-
-
-@dataclass(frozen=True, eq=False)
-class ClassAudit:
-    """The audit of one class per row, told entry by entry for the page."""
-
-    audit: LabelAudit
-    wrong_proba_: np.ndarray  # (n, q): the class given, and the one suggested
-    scores_: np.ndarray
-
-    def __getattr__(self, name):
-        return getattr(self.audit, name)
 
 
 def _class_findings(table, audit, review, flip):
@@ -201,8 +203,6 @@ def _class_findings(table, audit, review, flip):
     unlikely = found.out_of_sample[order, found.suggested[order]] < 0.5
     words = lines["reason"].str.replace(", probably ", ", perhaps ", n=1, regex=False)
     lines["reason"] = lines["reason"].mask(unlikely, words)
-    if audit._people is not None:
-        lines["reason"] = people_reasons(lines.assign(row=rows), *audit._people)
     suspects = pd.DataFrame(
         {
             "list": LISTS[1],
@@ -220,9 +220,9 @@ def _class_findings(table, audit, review, flip):
     listed = np.zeros_like(given)
     listed[rows] = given[rows]
     listed[rows, found.suggested[order]] = True
-    view = ClassAudit(audit, *_class_entries(given, known, found))
-    corrected = given != cleaned
-    return Findings(table, view, audit.estimated_, cleaned, corrected, listed, suspects)
+    told = copy(audit)  # entry by entry, for the page
+    told.wrong_proba_, told.scores_ = _class_entries(given, known, found)
+    return Findings(table, told, cleaned, listed, suspects)
 
 
 def _class_entries(given, known, found):
@@ -285,8 +285,7 @@ def _candidates(table):
     """How improbable each candidate is, by the best learner for candidates."""
     labels = table.labels
     model = IPAL()
-    X = table.features
-    model.fit(X, labels_for(labels, model))
+    model.fit(table.features, labels_for(labels, model))
     beliefs = np.where(labels.values > 0, model.label_distributions_, 0.0)
     total = beliefs.sum(axis=1, keepdims=True)
     beliefs = beliefs / np.where(total > 0, total, 1.0)

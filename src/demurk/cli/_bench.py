@@ -17,6 +17,7 @@ from rich.progress_bar import ProgressBar
 from rich.text import Text
 
 from demurk.cli._console import console, note, say, show_table
+from demurk.cli._options import option
 from demurk.utils._files import check_outputs
 
 __all__ = ["bench"]
@@ -105,8 +106,7 @@ def last_line(error):
 
 
 def _only(what):
-    help = f"{what} to run, or a pattern; may be given again."
-    return Annotated[list[str] | None, typer.Option(help=help)]
+    return option(list[str] | None, f"{what} to run, or a pattern; may be given again.")
 
 
 def bench(
@@ -117,38 +117,20 @@ def bench(
             help="Protocols or TOML files; all for every protocol, none to list them.",
         ),
     ] = None,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="Small built-in data, to see that it runs.")
-    ] = False,
-    jobs: Annotated[
-        int, typer.Option("--jobs", "-j", help="Tasks at the same time; -1 for all.")
-    ] = 1,
-    dask: Annotated[
-        str | None, typer.Option(help="Dask scheduler, as tcp://host:8786.")
-    ] = None,
-    out: Annotated[Path, typer.Option(help="Folder of results and reports.")] = Path(
-        "bench"
-    ),
-    time_limit: Annotated[
-        float | None, typer.Option(help="Seconds that a task may take.")
-    ] = None,
-    memory_limit: Annotated[
-        float | None, typer.Option(help="Megabytes that a task may take.")
-    ] = None,
-    retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="Run failed tasks again.")
-    ] = False,
-    stale: Annotated[
+    quick: option(bool, "Small built-in data, to see that it runs.", "--quick") = False,
+    jobs: option(int, "Tasks at the same time; -1 for all.", "--jobs", "-j") = 1,
+    dask: option(str | None, "Dask scheduler, as tcp://host:8786.") = None,
+    out: option(Path, "Folder of results and reports.") = Path("bench"),
+    time_limit: option(float | None, "Seconds that a task may take.") = None,
+    memory_limit: option(float | None, "Megabytes that a task may take.") = None,
+    retry_failed: option(bool, "Run failed tasks again.", "--retry-failed") = False,
+    stale: option(
         bool,
-        typer.Option(
-            "--stale",
-            help="Run only what the reports in the folder have from other code or "
-            "data; without a name, list it.",
-        ),
-    ] = False,
-    seeds: Annotated[
-        int | None, typer.Option(min=1, help="Number of seeds instead of the file's.")
-    ] = None,
+        "Run only what the reports in the folder have from other code or data; without "
+        "a name, list it.",
+        "--stale",
+    ) = False,
+    seeds: option(int | None, "Number of seeds instead of the file's.", min=1) = None,
     only_data: _only("Data set") = None,
     only_settings: _only("Setting") = None,
     only_methods: _only("Method") = None,
@@ -201,9 +183,7 @@ def refuse_inputs(names, protocols, out):
         words = [fact for fact in facts if isinstance(fact, str)]
         read += [Path(protocol.folder or "") / word for word in words]
     endings = ("html", "md", "csv", "tex")
-    files = [
-        out / f"{protocol.name}.{end}" for protocol in protocols for end in endings
-    ]
+    files = [out / f"{p.name}.{ending}" for p in protocols for ending in endings]
     check_outputs(files, read=[path for path in read if path.is_file()], force=True)
 
 
@@ -278,25 +258,21 @@ def choose(protocols, only):
     for table, patterns in only.items():
         known = {name for p in protocols for name in getattr(p, table)}
         for pattern in patterns:
-            if not any(fnmatchcase(name, pattern) for name in known):
+            if not fitting(known, [pattern]):
                 raise ValueError(
                     f"{pattern!r} is not among the {table.replace('_', ' ')} of "
                     f"{', '.join(p.name for p in protocols)}: choose "
                     f"{', '.join(map(repr, sorted(known)))}."
                 )
     return [
-        p.select(
-            **{
-                table: {
-                    name
-                    for name in getattr(p, table)
-                    if any(fnmatchcase(name, pattern) for pattern in patterns)
-                }
-                for table, patterns in only.items()
-            }
-        )
+        p.select(**{table: fitting(getattr(p, table), only[table]) for table in only})
         for p in protocols
     ]
+
+
+def fitting(names, patterns):
+    """Those of some names that fit a pattern."""
+    return {n for n in names if any(fnmatchcase(n, pattern) for pattern in patterns)}
 
 
 def show_summary(part, rows, summary, paths):

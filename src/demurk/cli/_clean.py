@@ -4,43 +4,40 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 import json
-import warnings
+from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from scipy.sparse import issparse
-from sklearn.preprocessing import StandardScaler
 
 from demurk.cli._audit import find_suspects
 from demurk.cli._clean_page import audit_facts, audit_page, audit_story, size_line
 from demurk.cli._console import note, say
-from demurk.cli._input import labels_for, read_input, tell
-from demurk.cli._map import _timed, plain_map
+from demurk.cli._input import label_cells, read_input, tell
+from demurk.cli._map import fitted, plain_map, scaled, timed
 from demurk.cli._output import (
     EXACT_ROWS,
+    beliefs_table,
     choose_neighbors,
     csv_text,
-    files_read,
-    free_name,
+    folder_with_copy,
     write_table,
 )
 from demurk.projection import NMLSDR
-from demurk.utils._files import OutputFolder, write_text
+from demurk.utils._files import write_text
 
 __all__ = ["FILES", "NOISES", "clean_file"]
 
 # The summary is written last: where it is, all files of its run are there.
+COPY = "cleaned.csv"
 FILES = (
     "suspects.csv",
-    "cleaned.csv",
+    COPY,
     "label_distributions.csv",
     "audit.html",
     "summary.json",
 )
-# Formats in which the cleaned copy is written as the original was.
-COPIES = (".tsv", ".xlsx", ".parquet", ".feather", ".jsonl", ".json", ".h5ad")
 NOISES = ("auto", "symmetric", "extra", "missing", "none")
 
 
@@ -51,9 +48,9 @@ def clean_file(
     noise="auto",
     review=None,
     flip=0.8,
+    review_only=False,
     seed=0,
     force=False,
-    data_home=None,
     **reading,
 ):
     """Audit the labels of a data set; write suspects, a cleaned copy and a page.
@@ -73,30 +70,27 @@ def clean_file(
     flip : float, default=0.8
         Probability of being wrong above which the cleaned copy differs from the
         original; None corrects nothing.
+    review_only : bool, default=False
+        Whether nothing is corrected, whatever `flip` says.
     seed : int, default=0
         Seed of the audit.
     force : bool, default=False
         Whether existing files may be replaced.
-    data_home, **reading
+    **reading
         What is read how, as in `read_input`.
     """
     _check_options(noise, review, flip)
-    originals = files_read(source, data_home=data_home)
-    room = sum(path.stat().st_size for path in originals[:1])
-    ending = copy_ending(source)
-    files = [name.replace("cleaned.csv", f"cleaned{ending}") for name in FILES]
-    output = OutputFolder(output, files, read=originals, force=force, room=room)
-    table = read_input(source, data_home=data_home, **reading)
+    flip = None if review_only else flip
+    output, copy = folder_with_copy(source, output, FILES, COPY, force, reading)
+    table = read_input(source, **reading)
     tell(table)
     X = table.features
     found = find_suspects(table, noise=noise, review=review, flip=flip, seed=seed)
     table = found.table
-    search, sentence = choose_neighbors(X)
-    if sentence:
-        note(sentence)
+    search = choose_neighbors(X)
     maps = _maps(X, table.labels, seed, search)
     facts = audit_facts(table, found, maps, noise, flip, seed)
-    facts |= {"neighbors": search, "copy": f"cleaned{ending}"}
+    facts |= {"neighbors": search, "copy": copy}
     _write(output, table, found, maps, facts)
     story = [f"{facts['data']}: {size_line(facts)}", *audit_story(source, facts)]
     story.append(f"Open {output.path / 'audit.html'} in a browser.")
@@ -120,22 +114,18 @@ def _maps(X, labels, seed, neighbors):
     if X.shape[1] < 3:
         return {"features": X.toarray() if issparse(X) else X}
     maps, seconds = {}, {}
-    X = StandardScaler(with_mean=not issparse(X)).fit_transform(X)
+    X = scaled(X)
     if labels.n_labels > 1:
         if len(labels.values) > EXACT_ROWS:
             note(f"The map is learned from {EXACT_ROWS:,} of {X.shape[0]:,} samples.")
-        with _timed("NMLSDR", seconds), warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message="n_components is 2")
-            try:
-                model = NMLSDR(2, neighbors=neighbors, n_jobs=-1)
-                rows = _mapped(labels.labeled, seed)
-                values, observed = labels.values[rows], labels.observed[rows]
-                part = replace(labels, values=values, observed=observed)
-                model.fit(X[rows], labels_for(part, model))
-                maps["NMLSDR"] = model.transform(X)
-            except ValueError:
-                pass  # constant labels point nowhere
-    with _timed("PCA", seconds):
+        # Constant labels point nowhere.
+        with timed("NMLSDR", seconds), suppress(ValueError):
+            rows = _mapped(labels.labeled, seed)
+            values, observed = labels.values[rows], labels.observed[rows]
+            part = replace(labels, values=values, observed=observed)
+            model = NMLSDR(2, neighbors=neighbors, n_jobs=-1)
+            maps["NMLSDR"] = fitted(model, X[rows], part).transform(X)
+    with timed("PCA", seconds):
         maps["PCA"] = plain_map(X, seed)
     return maps
 
@@ -151,17 +141,9 @@ def _mapped(labeled, seed):
 # Telling
 
 
-def copy_ending(source):
-    """A copy has the format of the original, where that holds tables."""
-    name = Path(str(source)).name.lower().removesuffix(".gz")
-    return next((end for end in COPIES if name.endswith(end)), ".csv")
-
-
 def _write(output, table, found, maps, facts):
     """Write all files; they appear together."""
-    names = [str(name) for name in table.labels.classes]
-    soft = pd.DataFrame(found.audit.label_distributions_, columns=names)
-    soft.insert(0, free_name("row", names), range(1, len(soft) + 1))
+    soft = beliefs_table(found.audit.label_distributions_, table.labels.classes)
     page = audit_page(table, found, maps, facts)
     with output.writing() as folder:
         write_table(_told(found, table.labels), folder / "suspects.csv")
@@ -175,7 +157,7 @@ def _write(output, table, found, maps, facts):
 def _told(found, labels):
     """Suspects as people speak of them: a class is given, not a label with a 1."""
     suspects = found.suspects
-    if not found.estimated:
+    if not found.audit.estimated_:
         # Not zero: nobody knows.
         suspects = suspects.assign(wrong_proba=np.nan)
     if not labels.single:
@@ -189,12 +171,7 @@ def _write_copy(table, found, path):
     if table.source.format == "label studio":
         # Annotators see every suspect, as a suggestion beside what they said.
         cleaned = np.where(found.listed, labels.values < 1, cleaned)
-    if labels.single:
-        best = labels.classes[cleaned.argmax(axis=1)].astype(object)
-        new = np.where(labels.labeled, best, None)
-    else:
-        new = np.where(labels.observed, cleaned.astype(int), -1)
-    copy = table.with_labels(new)
+    copy = table.with_labels(label_cells(replace(labels, values=cleaned)))
     if table.source.format != "bunch":
         copy.to(path, scores=1 - np.nan_to_num(found.audit.wrong_proba_).max(axis=1))
         return

@@ -17,11 +17,13 @@ from demurk.review._people import WhoSaid
 from demurk.review._questions import Questions
 from demurk.utils._amounts import amount
 from demurk.viz import embedding_page
+from demurk.viz._report import Markup, bullets, report_table, sections, story, table
 
 __all__ = [
     "audit_facts",
     "audit_page",
     "audit_story",
+    "row_title",
     "size_line",
 ]
 
@@ -58,7 +60,7 @@ def audit_facts(read, found, maps, noise, flip, seed):
         "noise_asked": noise,
         "noise": audit.noise_,
         "message": audit.message_,
-        "estimated": found.estimated,
+        "estimated": found.audit.estimated_,
         "evidence": {key: round(value, 2) for key, value in audit.evidence_.items()},
         "expected_wrong": audit.n_suspects_,
         "listed": {name: int((on_list == name).sum()) for name in LISTS.values()},
@@ -103,6 +105,7 @@ def audit_story(source, facts):
     """The findings in sentences."""
     wrong, missing = facts["listed"].values()
     corrected, flip = facts["corrected"], facts["flip"]
+    what = ("row", "rows") if facts["one_class"] else ("entry", "entries")
     yield facts["message"]
     if facts["one_class"]:
         least = "" if facts["estimated"] else ", however many of them are wrong"
@@ -123,25 +126,21 @@ def audit_story(source, facts):
     elif not facts["estimated"]:
         yield "Nothing was corrected, for want of a noise rate."
     elif not corrected:
-        what = "row" if facts["one_class"] else "entry"
         yield (
-            f"No {what} is wrong with a probability above {flip:g}: nothing corrected."
+            f"No {what[0]} is wrong with a probability above {flip:g}: nothing "
+            "corrected."
         )
     else:
-        what = ("row", "rows") if facts["one_class"] else ("entry", "entries")
+        guess = " by the best guess" if facts["noise"] == "uncertain" else ""
         yield (
             f"Corrected in {facts['copy']}: {amount(corrected, *what)}, wrong with a "
-            f"probability above {flip:g}{_guess(facts)}. {source} is unchanged."
+            f"probability above {flip:g}{guess}. {source} is unchanged."
         )
     if facts["n_labeled"] < FEW_SAMPLES:
         yield (
             f"Only {facts['n_labeled']:,} samples are labelled: trust the order of the "
             "lists more than their length."
         )
-
-
-def _guess(facts):
-    return " by the best guess" if facts["noise"] == "uncertain" else ""
 
 
 STYLE = """
@@ -192,32 +191,29 @@ WORDS = {
 
 def audit_page(read, found, maps, facts):
     """The map with the suspects marked, and the findings below it."""
-    labels = read.labels
-    given = np.where(labels.observed, labels.values, -1)
     return embedding_page(
         maps,
-        pd.DataFrame(given, columns=[str(name) for name in labels.classes]),
-        cleaned=np.where(found.listed, 1 - given, given),
+        pd.DataFrame(found.given, columns=[str(name) for name in read.labels.classes]),
+        cleaned=found.after,
         samples=samples_of(read),
         scores=np.where(found.listed, found.audit.scores_, 0.0).max(axis=1),
         title=f"{facts['data']}: label audit",
         report=_report(read.source.path, found, facts),
         words=WORDS,
-        cards=_cards(read, found, given),
+        cards=_cards(read, found),
     )
 
 
-def _cards(table, found, given):
+def _cards(table, found):
     """The cards of the listed rows, the most suspect first."""
     maker, labels = CardMaker(table, most_text=CARD_TEXT), table.labels
     questions = Questions(labels, table.form.form)
     who = None if table.annotations is None else WhoSaid(table.annotations)
-    after = np.where(found.listed, 1 - given, given)
-    cards, usable = {}, labels.labeled
+    given, after, cards = found.given, found.after, {}
     shown = islice(found.suspects.groupby("row", sort=False), SHOWN_CARDS)
     for number, own in shown:
         row = int(number) - 1
-        near = maker.near(row, usable)
+        near = maker.near(row, labels.labeled)
         lines = own.to_dict("records")
         reasons = list(_reasons(questions, found, given, row, lines, near))
         if who is not None:
@@ -247,40 +243,32 @@ def _reasons(questions, found, given, row, lines, near):
         best = questions.columns.get(str(line.get("suggested")))
         chance = None if best is None else audit.wrong_proba_[row, best]
         question = questions.number(row, column if questions.several else None)
-        wrong = float(line["wrong_proba"]) if found.estimated else None
+        wrong = float(line["wrong_proba"]) if found.audit.estimated_ else None
         sentence = questions.sentence(question, near, given, best, chance)
         yield {"sentence": sentence, "wrong": wrong}
 
 
 def _report(source, found, facts):
-    verdict, *story = audit_story(source, facts)
-    notes = [size_line(facts), *story]
+    verdict, *notes = audit_story(source, facts)
+    told = [verdict, size_line(facts), *notes]
     unused = [c for c in facts["columns"] if ": left out" in c or ": id" in c]
     if unused:
-        notes.append(f"No features: {'; '.join(unused[:20])}.")
+        told.append(f"No features: {'; '.join(unused[:20])}.")
     if len(facts["evidence"]) > 1:
         ranked = sorted(facts["evidence"].items(), key=lambda item: -item[1])
         words = (f"{EVIDENCE.get(key, key)} {round(v, 1) + 0:.1f}" for key, v in ranked)
         clear = "clear if 5 above all others but mixed"
         if facts["one_class"]:
             clear = "log-likelihood, each row explained by the others"
-        notes.append(f"Evidence ({clear}): {', '.join(words)}.")
-    parts = [
-        f"<style>{STYLE}</style>",
-        "<h2>What the audit found</h2>",
-        f'<p class="verdict">{html.escape(verdict)}</p>',
-        _bullets(notes),
-        "<h2>How much, label by label</h2>",
-        _chart(facts),
-    ]
-    for name in [LISTS[1]] if facts["one_class"] else LISTS.values():
-        parts += [f"<h2>{name.capitalize()}</h2>", _list(found, name)]
-    parts += ["<h2>What to do with it</h2>", _bullets(_advice(facts))]
-    return "\n".join([*parts, f"<script>{SCRIPT}</script>"])
-
-
-def _bullets(lines):
-    return f"<ul>{''.join(f'<li>{html.escape(line)}</li>' for line in lines)}</ul>"
+        told.append(f"Evidence ({clear}): {', '.join(words)}.")
+    names = [LISTS[1]] if facts["one_class"] else LISTS.values()
+    parts = {
+        "What the audit found": story(told),
+        "How much, label by label": _chart(facts),
+        **{name.capitalize(): _list(found, name) for name in names},
+        "What to do with it": bullets(_advice(facts)),
+    }
+    return f"<style>{STYLE}</style>\n{sections(parts)}\n<script>{SCRIPT}</script>"
 
 
 def _advice(facts):
@@ -317,25 +305,20 @@ def _chart(facts):
     labels = facts["labels"]
     worst = sorted(labels, key=lambda x: -x["expected_wrong"] - x["expected_missing"])
     shown = labels if len(labels) <= SHOWN_LABELS else worst[:SHOWN_LABELS]
-    shares = [_shares(label) for label in shown]
-    top = max(0.2, *map(max, shares))
-    rows = [
-        f'<tr><td class="name">{html.escape(label["label"])}</td>'
-        f'<td class="number">{label["given"]:,}</td>'
-        f"<td>{_bar('wrong', label['expected_wrong'], wrong, top)}</td>"
-        f"<td>{_bar('absent', label['expected_missing'], missing, top)}</td></tr>"
-        for label, (wrong, missing) in zip(shown, shares)
+    top = max(0.2, *(max(_shares(label)) for label in shown))
+    columns = [
+        ("label", "name", "{label}"),
+        ("given to", "number", "{given:,}"),
+        ("of these, probably wrong", "", lambda label: _bar(label, 0, top)),
+        ("missing, of all that should have it", "", lambda label: _bar(label, 1, top)),
     ]
     notes = [_rates(facts)]
     if len(shown) < len(labels):
         notes.append(
             f"{len(labels) - len(shown):,} labels with fewer errors are not shown."
         )
-    return (
-        '<div class="list"><table class="chart"><tr><th>label</th><th class="number">'
-        "given to</th><th>of these, probably wrong</th><th>missing, of all that should "
-        f"have it</th></tr>{''.join(rows)}</table></div><p>{' '.join(notes)}</p>"
-    )
+    chart = table(shown, columns, "chart")
+    return f'<div class="list">{chart}</div><p>{" ".join(notes)}</p>'
 
 
 def _shares(label):
@@ -357,8 +340,12 @@ def _rates(facts):
     )
 
 
-def _bar(kind, count, share, top):
-    return (
+def _bar(label, which, top):
+    """How many labels are wrong (0) or missing (1), as a bar and in figures."""
+    kind = ("wrong", "absent")[which]
+    count = (label["expected_wrong"], label["expected_missing"])[which]
+    share = _shares(label)[which]
+    return Markup(
         f'<span class="bar {kind}"><i style="width: {100 * share / top:.1f}%"></i>'
         f"</span>{100 * share:.0f} % ({count:,.0f})"
     )
@@ -369,23 +356,27 @@ def _list(found, name):
     rows = found.suspects[found.suspects["list"] == name]
     if rows.empty:
         return "<p>None.</p>"
-    value = "wrong_proba" if found.estimated else "score"
-    lines = []
-    for row in rows.head(SHOWN_SUSPECTS).to_dict("records"):
-        named = row["sample"] != f"row {row['row']}"
-        sample = f"row {row['row']}" + (f" · {row['sample']}" if named else "")
-        lines.append(
-            f'<tr><td class="number">{row[value]:.2f}</td>'
-            f'<td class="name"><a class="find" href="#sample-{row["row"] - 1}">'
-            f"{html.escape(str(sample))}</a></td>"
-            f'<td class="name">{html.escape(str(row["label"]))}</td>'
-            f"<td>{'yes' if row['corrected'] else 'no'}</td>"
-            f'<td class="why">{html.escape(row["reason"])}</td></tr>'
-        )
-    more = f"<p>{len(rows) - len(lines):,} more are in suspects.csv.</p>"
-    return (
-        f'<div class="list" tabindex="0" role="region" aria-label="{name}"><table><tr>'
-        f'<th class="number">{"P(wrong)" if found.estimated else "how unlikely"}</th>'
-        "<th>sample</th><th>label</th><th>corrected</th><th>why</th></tr>"
-        f"{''.join(lines)}</table></div>{more if len(rows) > len(lines) else ''}"
-    )
+    value = ("how unlikely", "number", "{score:.2f}")
+    if found.audit.estimated_:
+        value = ("P(wrong)", "number", "{wrong_proba:.2f}")
+    columns = [
+        value,
+        ("sample", "name", _link),
+        ("label", "name", "{label}"),
+        ("corrected", "", lambda line: "yes" if line["corrected"] else "no"),
+        ("why", "why", "{reason}"),
+    ]
+    lines, more = rows.to_dict("records"), "more are in suspects.csv."
+    return report_table(name, lines, columns, SHOWN_SUSPECTS, more)
+
+
+def _link(line):
+    """What finds a row on the map."""
+    text = html.escape(row_title(line["row"], line["sample"]))
+    return Markup(f'<a class="find" href="#sample-{line["row"] - 1}">{text}</a>')
+
+
+def row_title(number, sample):
+    """A row by its number, and by what it is called if that says more."""
+    title = f"row {number}"
+    return title if sample == title else f"{title} · {sample}"

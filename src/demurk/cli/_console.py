@@ -95,10 +95,8 @@ def shown_progress(pipeline):
 def show_table(title, columns, rows):
     """Print a table."""
     table = Table(title=Text(title), title_justify="left", title_style="bold")
-    numeric = [isinstance(value, float) for value in rows[0]] if rows else []
-    for column, is_number in zip(columns, numeric or [False] * len(columns)):
-        table.add_column(Text(column), justify="right" if is_number else "left")
+    for column in columns:
+        table.add_column(Text(column))
     for row in rows:
-        texts = [f"{v:.3f}" if isinstance(v, float) else str(v) for v in row]
-        table.add_row(*map(Text, texts))
+        table.add_row(*(Text(str(value)) for value in row))
     console.print(table)

@@ -12,6 +12,7 @@ import numpy as np
 
 from demurk.audit import LabelAudit
 from demurk.cli._console import note
+from demurk.cli._options import LISTS, flag_of
 from demurk.datasets import list_datasets, load_dataset, read_table
 from demurk.datasets._table_bunch import table_from_bunch
 from demurk.datasets._table_features import NoFeaturesError
@@ -36,7 +37,6 @@ __all__ = [
 
 # Packages that a format needs, and the extra that brings them.
 NEEDS = {".xlsx": ("openpyxl", "tables"), ".h5ad": ("anndata", "anndata")}
-LISTS = ("labels", "drop", "keep", "text", "categorical", "image")
 SHOWN_COLUMNS = 20
 
 
@@ -81,6 +81,7 @@ def read_input(source, *, data_home=None, needs_labels=True, decided=True, **opt
 
 def _read(source, data_home, options):
     check_packages(source)
+    options = {k: v for k, v in options.items() if v not in (None, (), [], "")}
     if source == "-" or Path(source).is_file():
         return read_table(source, **_reading(source, options))
     if source not in [entry["name"] for entry in list_datasets()]:
@@ -106,8 +107,7 @@ def _with_decisions(table):
 
 
 def _reading(source, options):
-    """Options as `read_table` takes them."""
-    options = {k: v for k, v in options.items() if v not in (None, (), [], "")}
+    """Options that are given, as `read_table` takes them."""
     for name in LISTS:
         if name in options and not isinstance(options[name], int):
             options[name] = names_of(options[name])
@@ -129,11 +129,10 @@ def _reading(source, options):
 def _refuse_columns(source, options):
     """Options about columns and cells mean nothing for other formats."""
     for name, value in options.items():
-        if value not in (None, (), [], "", "none"):
-            option = name.rstrip("_").replace("_", "-")
+        if value != "none":
             raise ValueError(
-                f"--{option} is about the columns of a table, but {source} is none: "
-                "leave it out."
+                f"{flag_of(name)} is about the columns of a table, but {source} is "
+                "none: leave it out."
             )
 
 

@@ -6,7 +6,7 @@
 import json
 import time
 import warnings
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 
 import numpy as np
 import pandas as pd
@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from demurk.cli._audit import count_labels, find_suspects
 from demurk.cli._console import console, note, say
 from demurk.cli._input import labels_for, read_input, samples_of, tell
-from demurk.cli._output import choose_neighbors, files_read
+from demurk.cli._output import files_read, graph_options
 from demurk.manifold import SLEML, embed_weights
 from demurk.projection import MDDM, NMLSDR
 from demurk.utils._amounts import amount
@@ -35,10 +35,9 @@ WEIGHTS = (1.0, 0.9, 0.5, 0.1)
 FEWEST_ROWS = 4
 
 
-def _options(n_neighbors, neighbors):
-    """What every graph is told: how many neighbours, and how they are searched."""
-    search = {"n_jobs": -1, "neighbors": neighbors}
-    return search if n_neighbors is None else search | {"n_neighbors": n_neighbors}
+def scaled(X):
+    """Features on one scale; zeros of sparse ones stay."""
+    return StandardScaler(with_mean=not issparse(X)).fit_transform(X)
 
 
 def plain_map(X, seed=0):
@@ -55,18 +54,19 @@ def _pca(X, y, options, weights):
 
 
 def _mddm(X, y, options, weights):
-    return {"MDDM": _projected(MDDM(2), X, y)}
+    return {"MDDM": fitted(MDDM(2), X, y).transform(X)}
 
 
 def _nmlsdr(X, y, options, weights):
-    return {"NMLSDR": _projected(NMLSDR(2, **options), X, y)}
+    return {"NMLSDR": fitted(NMLSDR(2, **options), X, y).transform(X)}
 
 
-def _projected(model, X, y):
+def fitted(model, X, y):
+    """A model of two dimensions, which may be more than labels point in."""
     with warnings.catch_warnings():
         # One label points in one direction.
         warnings.filterwarnings("ignore", message="n_components is 2")
-        return model.fit(X, labels_for(y, model)).transform(X)
+        return model.fit(X, labels_for(y, model))
 
 
 def _sleml(X, y, options, weights):
@@ -124,25 +124,23 @@ def map_file(
             f"{source} has {amount(len(table), 'row')}, but a map needs {FEWEST_ROWS} "
             "or more."
         )
-    X = _features(table, scale)
-    search, sentence = choose_neighbors(X)
-    if sentence:
-        note(sentence)
-    options = _options(n_neighbors, search)
+    X = scaled(table.features) if scale else table.features
+    X = X if issparse(X) else np.asarray(X)
+    options = graph_options(X, n_neighbors)
     maps, seconds = {}, {}
     for name in chosen:
-        with _timed(name, seconds):
+        with timed(name, seconds):
             maps |= MAPS[name](X, table.labels, options, weights)
     maps = align_embeddings(read_embeddings(maps))
     found = None
     if clean:
-        with _timed("audit", seconds):
+        with timed("audit", seconds):
             found = find_suspects(table, flip=None)
         table = found.table
-    facts = _summary(table, maps, seconds, found) | {"neighbors": search}
+    facts = _summary(table, maps, seconds, found) | {"neighbors": options["neighbors"]}
     given = np.where(table.labels.observed, table.labels.values, -1)
     y = pd.DataFrame(given, columns=[str(name) for name in table.labels.classes])
-    cleaned = None if found is None else np.where(found.listed, 1 - given, given)
+    cleaned = None if found is None else found.after
     samples = samples_of(table)
     figure = plot_embeddings(maps, y, title=table.name)
     with output.writing() as folder:
@@ -163,22 +161,12 @@ def _known(name):
     )
 
 
-def _features(table, scale):
-    """Features on one scale."""
-    X = table.features
-    if scale:
-        X = StandardScaler(with_mean=not issparse(X)).fit_transform(X)
-    return X if issparse(X) else np.asarray(X)
-
-
 @contextmanager
-def _timed(name, seconds):
+def timed(name, seconds):
     """Say what is being computed, and keep how long it took."""
     begun = time.perf_counter()
-    if console.is_terminal:
-        with console.status(f"{name} ..."):
-            yield
-    else:
+    status = console.status(f"{name} ...") if console.is_terminal else nullcontext()
+    with status:
         yield
     seconds[name] = round(time.perf_counter() - begun, 3)
     note(f"{name} ({seconds[name]:.1f} s)")

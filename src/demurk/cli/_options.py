@@ -5,6 +5,7 @@
 
 import functools
 import inspect
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated
 
@@ -12,11 +13,15 @@ import typer
 
 from demurk.datasets._table_form import NoLabelsError
 
-__all__ = ["Force", "Source", "reads_table"]
+__all__ = ["LISTS", "Force", "Source", "flag_of", "option", "runs_file"]
 
-WHICH, COLUMNS, FILE = "Which labels", "Which columns", "How the file is written"
 
-Force = Annotated[bool, typer.Option("--force", help="Replace existing files.")]
+def option(kind, help, *flags, **more):
+    """An option of a command, as the annotation of a parameter."""
+    return Annotated[kind, typer.Option(*flags, help=help, **more)]
+
+
+Force = option(bool, "Replace existing files.", "--force")
 Source = Annotated[
     str,
     typer.Argument(
@@ -26,96 +31,77 @@ Source = Annotated[
         "file, or a data set name.",
     ),
 ]
-
-
-def _names(*flags, help, panel=COLUMNS):
-    return Annotated[
-        list[str] | None,
-        typer.Option(
-            *flags, help=f"{help} Repeat, or use commas.", rich_help_panel=panel
-        ),
-    ]
-
-
-def _text(*flags, help, panel):
-    return Annotated[str | None, typer.Option(*flags, help=help, rich_help_panel=panel)]
-
-
+# Options of reading, by their heading in the help.
 READING = {
-    "labels": _names(
-        "--labels",
-        help="Columns of 0 and 1: names, a prefix, or how many at the end. 'label:' is "
-        "found by itself.",
-        panel=WHICH,
-    ),
-    "class_": _text(
-        "--class",
-        help="Column of classes. class, label, target, y, category are found by "
+    "Which labels": {
+        "labels": "Columns of 0 and 1: names, a prefix, or how many at the end. "
+        "'label:' is found by itself.",
+        "class_": "Column of classes. class, label, target, y, category are found by "
         "themselves.",
-        panel=WHICH,
-    ),
-    "tags": _text("--tags", help="Column of tags: 'dog;dry' or a list.", panel=WHICH),
-    "candidates": _text(
-        "--candidates", help="Column of candidates, one true: 'cat|lynx'.", panel=WHICH
-    ),
-    "annotator": _text(
-        "--annotator",
-        help="Column that says who answered, in a table with a line per answer. "
-        "class@anna, class@ben are found by themselves.",
-        panel=WHICH,
-    ),
-    "row": _text("--row", help="Column that says about which sample.", panel=WHICH),
-    "tag_sep": _text(
-        "--tag-sep", help="What separates tags; seen if not given.", panel=WHICH
-    ),
-    "none": _text("--none", help="Word for no tag at all ('none').", panel=WHICH),
-    "drop": _names("--drop", help="Leave out."),
-    "keep": _names("--keep", help="Use, though it looks like an id."),
-    "text": _names("--text", help="Read as text; shown on pages."),
-    "categorical": _names("--categorical", help="Read as categories."),
-    "image": _names("--image", help="Paths of pictures; shown on pages."),
-    "features": _text(
-        "--features",
-        help="File with features of the rows (.npy, .npz, a table), such as "
+        "tags": "Column of tags: 'dog;dry' or a list.",
+        "candidates": "Column of candidates, one true: 'cat|lynx'.",
+        "annotator": "Column that says who answered, in a table with a line per "
+        "answer. class@anna, class@ben are found by themselves.",
+        "row": "Column that says about which sample.",
+        "tag_sep": "What separates tags; seen if not given.",
+        "none": "Word for no tag at all ('none').",
+    },
+    "Which columns": {
+        "drop": "Leave out.",
+        "keep": "Use, though it looks like an id.",
+        "text": "Read as text; shown on pages.",
+        "categorical": "Read as categories.",
+        "image": "Paths of pictures; shown on pages.",
+        "features": "File with features of the rows (.npy, .npz, a table), such as "
         "embeddings; for .h5ad a part of obsm.",
-        panel=COLUMNS,
-    ),
-    "key": _text(
-        "--key", help="Column that joins --features with the table.", panel=COLUMNS
-    ),
-    "sep": _text("--sep", help="Separator; seen if not given.", panel=FILE),
-    "decimal": _text("--decimal", help="Decimal mark; seen if not given.", panel=FILE),
-    "encoding": _text("--encoding", help="Encoding; seen if not given.", panel=FILE),
-    "data_home": Annotated[
-        Path | None,
-        typer.Option(
-            help="Folder of data sets; see `demurk datasets`.", rich_help_panel=FILE
-        ),
-    ],
+        "key": "Column that joins --features with the table.",
+    },
+    "How the file is written": {
+        "sep": "Separator; seen if not given.",
+        "decimal": "Decimal mark; seen if not given.",
+        "encoding": "Encoding; seen if not given.",
+        "data_home": "Folder of data sets; see `demurk datasets`.",
+    },
 }
+# Those that name any number of columns.
+LISTS = ("labels", "drop", "keep", "text", "categorical", "image")
 
 
-def reads_table(command):
-    """Give a command all options of reading, collected in its argument `reading`."""
-    signature = inspect.signature(command)
-    own = [p for p in signature.parameters.values() if p.name != "reading"]
+def flag_of(name):
+    """How an option of reading is written in the shell."""
+    return f"--{name.rstrip('_').replace('_', '-')}"
+
+
+def _parameter(name, help, panel):
+    kind = Path if name == "data_home" else str
+    if name in LISTS:
+        kind, help = list[str], f"{help} Repeat, or use commas."
+    kind = option(kind | None, help, flag_of(name), rich_help_panel=panel)
     keyword = inspect.Parameter.KEYWORD_ONLY
-    shared = [
-        inspect.Parameter(name, keyword, default=None, annotation=kind)
-        for name, kind in READING.items()
-    ]
+    return inspect.Parameter(name, keyword, default=None, annotation=kind)
+
+
+def runs_file(command):
+    """Let `NAME_file` of the module `_NAME` do what a command of this name is to do.
+
+    It gets all options by their names, those of reading too, and is imported only when
+    it is called.
+    """
+    name = command.__name__.removesuffix("_command")
+    signature = inspect.signature(command)
+    parameters = [p.replace(kind=p.KEYWORD_ONLY) for p in signature.parameters.values()]
+    for panel, options in READING.items():
+        parameters += [_parameter(*option, panel) for option in options.items()]
 
     @functools.wraps(command)
-    def wrapped(**given):
-        reading = {name: given.pop(name) for name in READING}
+    def run(**options):
+        module = import_module(f"demurk.cli._{name}")
         try:
-            return command(**given, reading=reading)
+            getattr(module, f"{name}_file")(**options)
         except NoLabelsError as error:
-            name = command.__name__.removesuffix("_command")
             text = str(error).replace("demurk COMMAND", f"demurk {name}")
             raise ValueError(text) from error
 
-    own = [p.replace(kind=keyword) for p in own]
-    wrapped.__signature__ = signature.replace(parameters=[*own, *shared])
-    wrapped.__annotations__ = {p.name: p.annotation for p in (*own, *shared)}
-    return wrapped
+    run.__signature__ = signature.replace(parameters=parameters)
+    run.__annotations__ = {p.name: p.annotation for p in parameters}
+    return run

@@ -9,30 +9,39 @@ from pathlib import Path
 
 import pandas as pd
 from scipy.sparse import issparse
+from sklearn.pipeline import Pipeline
 
+from demurk import io
+from demurk.cli._console import note
 from demurk.datasets._catalogue import (
     catalogue,
     data_folders,
     find_file,
     needed_files,
 )
-from demurk.utils._files import write_text
+from demurk.utils._files import OutputFolder, write_text
 from demurk.utils._optional import import_optional
 from demurk.utils._text import FORMULA
 
 __all__ = [
+    "beliefs_table",
     "beside",
     "choose_neighbors",
     "choose_trees",
     "csv_text",
     "files_read",
+    "folder_with_copy",
     "free_name",
+    "graph_options",
     "guarded",
     "safe_table",
+    "save_model",
     "table_of",
     "write_table",
 ]
 
+# Formats in which a copy of a table is written as the original was.
+COPIES = (".tsv", ".xlsx", ".parquet", ".feather", ".jsonl", ".json", ".h5ad")
 # Exact search in so many samples takes a minute or so on two cores.
 EXACT_ROWS = 50_000
 # Beyond it, trees times samples of a forest of the audit, and trees at least.
@@ -68,6 +77,14 @@ def table_of(columns):
     names, values = zip(*columns)
     frame = pd.DataFrame(dict(enumerate(values)))
     return frame.set_axis(list(names), axis=1)
+
+
+def beliefs_table(beliefs, classes):
+    """What is believed about each label of each row."""
+    names = [str(name) for name in classes]
+    table = pd.DataFrame(beliefs, columns=names)
+    table.insert(0, free_name("row", names), range(1, len(table) + 1))
+    return table
 
 
 def safe_table(frame):
@@ -113,6 +130,12 @@ def write_table(frame, path):
             path.write_bytes(gzip.compress(path.read_bytes(), mtime=0))
 
 
+def save_model(table, steps, path):
+    """Save a fitted pipeline, and before it what makes features of such a table."""
+    first = [] if table.vectorizer is None else [("table", table.vectorizer)]
+    io.save(Pipeline([*first, *steps.steps]), path)
+
+
 def files_read(*sources, data_home=None):
     """Every file that is read for these files, models and data set names."""
     found = []
@@ -129,41 +152,55 @@ def files_read(*sources, data_home=None):
     return [*found, *(xml for folder in folders for xml in folder.glob("*.xml"))]
 
 
-def choose_trees(n_labeled):
-    """How many trees a forest of the audit gets for so many samples, in words too.
+def folder_with_copy(source, output, names, copy, force, reading):
+    """A folder for these files, one of them a copy of what was read, and its name.
 
-    Returns
-    -------
-    n_trees : int or None
-        What the audit is told; None leaves it the choice.
-    sentence : str
-        What the user is told; empty if nothing is unusual.
+    The copy has the format of the original, where that holds tables.
+    """
+    originals = files_read(source, data_home=reading.get("data_home"))
+    plain = Path(str(source)).name.lower().removesuffix(".gz")
+    ending = next((end for end in COPIES if plain.endswith(end)), ".csv")
+    written = copy.replace(".csv", ending)
+    names = [written if name == copy else name for name in names]
+    room = sum(path.stat().st_size for path in originals[:1])
+    folder = OutputFolder(output, names, read=originals, force=force, room=room)
+    return folder, written
+
+
+def choose_trees(n_labeled):
+    """How many trees a forest of the audit gets; None for its own choice.
+
+    The user is told if it is unusual.
     """
     if n_labeled <= EXACT_ROWS:
-        return None, ""
+        return None
     n_trees = max(FEWEST_TREES, GROWN_ROWS // n_labeled)
-    return n_trees, (
+    note(
         f"Forests have {n_trees} trees each: for more than {EXACT_ROWS:,} labelled "
         "samples many take long and few are enough."
     )
+    return n_trees
+
+
+def graph_options(X, n_neighbors):
+    """What every graph is told: how many neighbours, and how they are searched."""
+    search = {"neighbors": choose_neighbors(X), "n_jobs": -1}
+    return search if n_neighbors is None else search | {"n_neighbors": n_neighbors}
 
 
 def choose_neighbors(X):
-    """How neighbours are searched among so many samples, and a sentence about it.
+    """How neighbours are searched among so many samples, "exact" or "approx".
 
-    Returns
-    -------
-    neighbors : {"exact", "approx"}
-        What estimators are told.
-    sentence : str
-        What the user is told; empty for exact search.
+    The user is told if there are many.
     """
     if X.shape[0] <= EXACT_ROWS or issparse(X):
-        return "exact", ""
+        return "exact"
     more = f"more than {EXACT_ROWS:,} samples"
     if find_spec("faiss") is None:
-        return "exact", (
+        note(
             f"Neighbours are searched exactly, which takes long for {more}: install "
             "demurk[ann] for a fast search."
         )
-    return "approx", f"Neighbours are approximate, as always for {more}."
+        return "exact"
+    note(f"Neighbours are approximate, as always for {more}.")
+    return "approx"

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from demurk import io
@@ -18,11 +18,19 @@ from demurk.audit import soft_labels
 from demurk.cli._audit import fit_audit, refuse_ones
 from demurk.cli._console import say, shown_progress
 from demurk.cli._input import labels_for, labels_of, read_input, row_names, tell
-from demurk.cli._output import beside, files_read, free_name, table_of, write_table
+from demurk.cli._output import (
+    beside,
+    files_read,
+    free_name,
+    save_model,
+    table_of,
+    write_table,
+)
 from demurk.datasets import TableFeatures
 from demurk.datasets._table_form import NoLabelsError
 from demurk.labels import LabelData
 from demurk.multilabel import MurkyClassifier
+from demurk.multilabel._enough import enough_trees
 from demurk.registry import get_method
 from demurk.utils._amounts import amount
 from demurk.utils._files import OutputFolder, atomic_path, check_outputs
@@ -40,6 +48,9 @@ CHOICES = {
     "members": ("full", "trees", "fast"),
     "target": ("f1", "hamming"),
 }
+# What `choose_classifier` is told, and what options of reading say is to be learned.
+MODEL = ("method", "noise", "noise_rate", "members", "target", "n_jobs", "seed")
+LEARNED = ("labels", "class_", "tags", "candidates", "annotator", "row")
 # Endings of formats that hold the whole table, with its blanks filled in.
 WHOLE = (".json", ".jsonl", ".ndjson", ".parquet", ".pq", ".feather", ".arrow")
 WHOLE += (".xlsx", ".h5ad")
@@ -56,70 +67,66 @@ class Training:
     labels: LabelData  # of all of them
     known: Any  # the table that they come from
     asked: np.ndarray  # bool (n,), the rows of IN
-    vectorizer: Any  # what made the features, or None
 
 
 def predict_file(
-    files,
-    output,
+    first,
+    second=None,
+    output="predictions.csv",
     *,
     train=None,
-    model=None,
     dask=None,
     force=False,
-    data_home=None,
-    **reading,
+    **options,
 ):
     """Predict the labels of a file and write them as a table.
 
     Parameters
     ----------
-    files : sequence of str
-        Samples to predict; or a saved model, and the samples.
-    output : path-like
+    first : str
+        Samples to predict; or a saved model.
+    second : str, default=None
+        After a model, the samples.
+    output : path-like, default="predictions.csv"
         Table to write; a model that was trained is written beside it, with the ending
         ``.skops``. Formats that hold a whole table get that of the input, with its
         blanks filled in.
     train : str, default=None
         File to learn from. None learns from the labelled samples of the other file.
-    model : dict, default=None
-        What `choose_classifier` is told.
     dask : str, default=None
         Scheduler of a Dask cluster, for a saved model and a folder of Parquet files.
     force : bool, default=False
         Whether existing files may be replaced.
-    data_home, **reading
-        What is read how, as in `read_input`.
+    **options
+        What `choose_classifier` is told, and what is read how, as in `read_input`.
     """
-    *saved, source = files
-    reading["data_home"] = data_home
-    if dask is not None and not saved:
+    saved, source = (None, first) if second is None else (first, second)
+    model = {name: options.pop(name, None) for name in MODEL}
+    if dask is not None and saved is None:
         raise ValueError(
             "--dask predicts with a model that is trained already: name it before the "
             f"samples (demurk predict MODEL {source} --dask {dask})."
         )
-    if str(output).lower().endswith(".h5ad") and (saved or train is not None):
+    if str(output).lower().endswith(".h5ad") and (saved, train) != (None, None):
         raise ValueError(
             f"{output} cannot hold predictions, which are a table: end its name in "
             ".csv, .parquet or .xlsx."
         )
-    if not saved:
-        _train_and_predict(source, train, Path(output), force, model or {}, reading)
+    if saved is None:
+        _train_and_predict(source, train, Path(output), force, model, options)
         return
-    told = ("labels", "class_", "tags", "candidates", "annotator", "row")
-    learning = {name: reading.get(name) for name in told}
-    chosen = [train, *(model or {}).values(), *learning.values()]
+    chosen = [train, *model.values(), *map(options.get, LEARNED)]
     if any(value not in (None, (), []) for value in chosen):
         raise ValueError(
-            f"{saved[0]} is a trained model: leave it out to train another, or leave "
+            f"{saved} is a trained model: leave it out to train another, or leave "
             "out the options for training."
         )
     if dask is not None:
         from demurk.cli._predict_dask import predict_folder
 
-        predict_folder(saved[0], source, output, dask, force=force)
+        predict_folder(saved, source, output, dask, force=force)
         return
-    _use_model(saved[0], source, Path(output), force, reading)
+    _use_model(saved, source, Path(output), force, options)
 
 
 def _train_and_predict(source, train, output, force, options, reading):
@@ -136,27 +143,31 @@ def _train_and_predict(source, train, output, force, options, reading):
         )
     form = "candidates" if reading.get("candidates") else "labels"
     choose_classifier(**options, form=form)  # what is wrong with it is said at once
-    read = files_read(source, train, data_home=reading["data_home"])
+    read = files_read(source, train, data_home=reading.get("data_home"))
     # The table comes last: where it is, it is of the model beside it.
     folder = OutputFolder(
         output.parent, (saved.name, output.name), read=read, force=force
     )
     data = _training(source, train, reading)
-    classifier = choose_classifier(**options, form=data.table.form.form)
+    n_labeled = int(data.labels.labeled.sum())
+    classifier = choose_classifier(
+        **options, form=data.table.form.form, n_labeled=n_labeled
+    )
     steps = _pipeline(classifier, data.X)
     with shown_progress(steps):
         steps.fit(data.X, _learned(data, classifier))
     predicted, proba = _predictions(steps, data)
-    first = [] if data.vectorizer is None else [("table", data.vectorizer)]
     with folder.writing() as place:
-        io.save(Pipeline([*first, *steps.steps]), place / saved.name)
+        save_model(data.known, steps, place / saved.name)
         path = place / output.name
         given = train is None
         _write(data.table, classifier.classes_, predicted, proba, path, given)
     say(_story(classifier, data, output, saved))
 
 
-def choose_classifier(method=None, n_jobs=None, seed=None, form="labels", **options):
+def choose_classifier(
+    method=None, n_jobs=None, seed=None, form="labels", n_labeled=None, **options
+):
     """Make the classifier that was asked for.
 
     Parameters
@@ -170,6 +181,8 @@ def choose_classifier(method=None, n_jobs=None, seed=None, form="labels", **opti
     form : str, default="labels"
         How the labels stand in the table. Candidates are left to IPAL, the best on
         average where truth is known (``results/bench/cenda-controlled.md``).
+    n_labeled : int, default=None
+        Rows with labels: where they are few, MurkyClassifier grows more trees.
     **options
         Parameters of MurkyClassifier; None for its defaults.
 
@@ -197,6 +210,8 @@ def choose_classifier(method=None, n_jobs=None, seed=None, form="labels", **opti
             "--noise missing needs --rate, the share of present labels that were left "
             "out: `demurk clean` estimates it."
         )
+    if kind is MurkyClassifier and n_labeled is not None:
+        options["n_estimators"] = enough_trees(n_labeled)
     classifier = kind(**options)
     shared = {"n_jobs": -1 if n_jobs is None else n_jobs, "random_state": seed or 0}
     known = classifier.get_params()
@@ -236,23 +251,19 @@ def _training(source, train, reading):
                 "`demurk clean`."
             )
         asked = np.ones(len(table), dtype=bool)
-        return Training(table, X, labels, table, asked, table.vectorizer)
+        return Training(table, X, labels, table, asked)
     new = _new_table(source, reading)
     more = _new_features(new, table.vectorizer, X.shape[1])
-    stack = sparse.vstack if sparse.issparse(X) or sparse.issparse(more) else np.vstack
     none = np.zeros((len(new), labels.n_labels))
-    both = LabelData(
-        np.vstack([labels.values, none]),
-        np.vstack([labels.observed, none > 0]),
-        labels.classes,
-        labels.kind,
-        labels.single,
-    )
+    values = np.vstack([labels.values, none])
+    observed = np.vstack([labels.observed, none > 0])
+    labels = replace(labels, values=values, observed=observed)
     asked = np.repeat([False, True], [len(table), len(new)])
-    both_X = stack([X, more])
-    if sparse.issparse(both_X):
-        both_X = sparse.csr_array(both_X)
-    return Training(new, both_X, both, table, asked, table.vectorizer)
+    if sparse.issparse(X) or sparse.issparse(more):
+        X = sparse.csr_array(sparse.vstack([X, more]))
+    else:
+        X = np.vstack([X, more])
+    return Training(new, X, labels, table, asked)
 
 
 def _learned(data, classifier):
@@ -283,9 +294,7 @@ def _learns_beliefs(data, classifier):
 
 def _new_table(source, reading):
     """Rows to predict; their labels, if there are any, are not looked at."""
-    asked = ("labels", "class_", "tags", "candidates", "annotator", "row")
-    asked += ("drop", "keep", "text")
-    asked += ("categorical", "image", "key")
+    asked = (*LEARNED, "drop", "keep", "text", "categorical", "image", "key")
     plain = {k: v for k, v in reading.items() if k not in asked}
     return read_input(source, **plain, labels=0, needs_labels=False)
 
@@ -308,7 +317,7 @@ def _new_features(table, vectorizer, n_features):
 
 def _use_model(path, source, output, force, reading):
     """Predict with a saved model."""
-    read = files_read(path, source, data_home=reading["data_home"])
+    read = files_read(path, source, data_home=reading.get("data_home"))
     check_outputs([output], read=read, force=force)
     model = load_classifier(path)
     table = _new_table(source, reading)

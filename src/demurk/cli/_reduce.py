@@ -8,17 +8,17 @@ import json
 import numpy as np
 import pandas as pd
 from scipy.sparse import issparse
-from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from demurk import io
-from demurk.cli._console import note, say, shown_progress
+from demurk.cli._console import say, shown_progress
 from demurk.cli._input import read_input, row_names, tell
 from demurk.cli._output import (
     beside,
-    choose_neighbors,
     files_read,
     free_name,
+    graph_options,
+    save_model,
     table_of,
     write_table,
 )
@@ -38,14 +38,9 @@ FILES = ("embedding.csv", "labels.csv", "embedding.png", "model.skops", "summary
 def _build(X, method, n_components, n_neighbors, scale, form):
     """Scale, reduce, classify."""
     reducer = get_method(method, task="reduce").load()(n_components)
-    search, sentence = choose_neighbors(X)
-    options = {"neighbors": search, "n_jobs": -1}
-    if n_neighbors is not None:
-        options["n_neighbors"] = n_neighbors
+    options = graph_options(X, n_neighbors)
     known, given = reducer.get_params(), options | {"random_state": 0}
     reducer.set_params(**{key: given[key] for key in given if key in known})
-    if sentence:
-        note(sentence)
     steps = [StandardScaler(with_mean=not issparse(X))] if scale else []
     kind = IPAL if form == "candidates" else SemiSupervisedMLkNN
     return make_pipeline(*steps, reducer, kind(**options))
@@ -89,8 +84,7 @@ def reduce_file(
         write_table(table_of([*named.items(), *zip(axes, Z.T)]), table)
         write_table(_label_table(data, given, cleaned, soft, model[-1]), labels)
         figure.savefig(picture, dpi=150)
-        first = [] if data.vectorizer is None else [("table", data.vectorizer)]
-        io.save(Pipeline([*first, *model.steps]), saved)
+        save_model(data, model, saved)
         write_text(facts, json.dumps(summary, indent=1) + "\n")
     say(
         f"{data.name}: {amount(summary['n_features'], 'feature')} reduced to "

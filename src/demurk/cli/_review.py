@@ -7,10 +7,10 @@ import getpass
 import webbrowser
 from contextlib import ExitStack, closing
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from scipy.sparse import issparse
-from sklearn.preprocessing import StandardScaler
 
 from demurk.cli._console import note, say, shown_progress
 from demurk.cli._input import read_input, tell
@@ -99,14 +99,17 @@ def _session(table, reviewer, blind, noise, seed, stack):
     """Audit what is known by now, and begin."""
     from demurk.review._apply import settled_mask
     from demurk.review._keys import row_keys
+    from demurk.review._ranking import rank_labels
     from demurk.review._rerank import Reranker
     from demurk.review._session import Session
     from demurk.review._standing import Standing, decided_labels
 
+    audit = {"noise": noise, "seed": seed, "n_jobs": -1, "watch": shown_progress}
+    rank = partial(rank_labels, table.features, given=table.labels, **audit)
     path, ranking = store_path(table.source.path), None
     if not path.exists():
         # A table that cannot be audited leaves no decisions file behind.
-        ranking = _ranked(table, table.labels, None, noise, seed)
+        ranking = rank(table.labels)
     store = stack.enter_context(Store(path))
     standing, keys = Standing(), row_keys(table, store)
     standing.take(store.since())
@@ -118,7 +121,7 @@ def _session(table, reviewer, blind, noise, seed, stack):
         now = (values > 0).astype(float)
         now = replace(table.labels, values=now, observed=values >= 0)
         settled = settled_mask(values.shape, used)
-        ranking = _ranked(table, now, settled, noise, seed)
+        ranking = rank(now, trusted=settled)
     reranker = stack.enter_context(
         closing(Reranker(table.features, noise=noise, seed=seed))
     )
@@ -134,31 +137,14 @@ def _session(table, reviewer, blind, noise, seed, stack):
     )
 
 
-def _ranked(table, labels, settled, noise, seed):
-    """Audit labels as they are now."""
-    from demurk.review._ranking import rank_labels
-
-    return rank_labels(
-        table.features,
-        labels,
-        noise=noise,
-        seed=seed,
-        trusted=settled,
-        given=table.labels,
-        n_jobs=-1,
-        watch=shown_progress,
-    )
-
-
 def _world(table, seed):
     """A map of the rows, made fast."""
-    from demurk.cli._map import plain_map
+    from demurk.cli._map import plain_map, scaled
     from demurk.review._app import pack_world
 
     X = table.features
     if X.shape[1] < 3:
         Z = X.toarray() if issparse(X) else X
     else:
-        X = StandardScaler(with_mean=not issparse(X)).fit_transform(X)
-        Z = plain_map(X, seed)
+        Z = plain_map(scaled(X), seed)
     return pack_world({"PCA": Z}, table.labels)

@@ -9,6 +9,7 @@ import json
 from dataclasses import dataclass
 
 import numpy as np
+from sklearn.preprocessing import normalize
 
 from demurk.labels import check_labels
 
@@ -31,13 +32,6 @@ class PageLabels:
     observed: np.ndarray  # bool (n, q)
     cleaned: np.ndarray | None  # bool (n, q), equal to `given` where undecided
     names: list
-
-    @property
-    def changed(self):
-        """Samples with a label that was given and then overruled."""
-        if self.cleaned is None:
-            return np.zeros(len(self.given), dtype=bool)
-        return ((self.given != self.cleaned) & self.observed).any(axis=1)
 
 
 def panel_name(key):
@@ -89,7 +83,7 @@ def align_embeddings(maps):
     """
     aligned, before = {}, None
     for name, Z in maps.items():
-        scaled = _standardized(Z)
+        scaled = normalize(Z - Z.mean(axis=0), axis=0)
         if before is not None:
             likeness = before.T @ scaled
             straight = abs(likeness[0, 0]) + abs(likeness[1, 1])
@@ -99,12 +93,6 @@ def align_embeddings(maps):
             Z, scaled = Z[:, order] * signs, scaled[:, order] * signs
         aligned[name], before = Z, scaled
     return aligned
-
-
-def _standardized(Z):
-    centered = Z - Z.mean(axis=0)
-    spread = np.sqrt((centered**2).sum(axis=0))
-    return centered / np.where(spread > 0, spread, 1.0)
 
 
 def read_page_labels(labels, cleaned, names, n_samples):
@@ -124,10 +112,8 @@ def read_page_labels(labels, cleaned, names, n_samples):
         if before.single:
             # A class may occur only before or only after cleaning.
             classes = np.union1d(classes, after.classes)
-            given = _spread(given, before.classes, classes)
-            observed = np.repeat(before.labeled[:, None], len(classes), axis=1)
-            corrected = _spread(corrected, after.classes, classes)
-            decided = np.repeat(after.labeled[:, None], len(classes), axis=1)
+            given, observed = _spread(before, classes)
+            corrected, decided = _spread(after, classes)
         cleaned = np.where(decided, corrected, given)
     names = [str(name) for name in (classes if names is None else names)]
     if len(names) != given.shape[1]:
@@ -143,10 +129,11 @@ def _read(labels, n_samples):
     return check_labels(labels, n_samples, columns="labels" if one else None)
 
 
-def _spread(values, classes, all_classes):
-    table = np.zeros((len(values), len(all_classes)), dtype=bool)
-    table[:, np.searchsorted(all_classes, classes)] = values
-    return table
+def _spread(labels, classes):
+    """What is given and what is observed, over more classes than occur."""
+    given = np.zeros((labels.n_samples, len(classes)), dtype=bool)
+    given[:, np.searchsorted(classes, labels.classes)] = labels.values > 0
+    return given, np.repeat(labels.labeled[:, None], len(classes), axis=1)
 
 
 def pack_positions(Z):
@@ -159,8 +146,8 @@ def pack_positions(Z):
 
 
 def pack_bits(table):
-    """One bit per label, each row padded to whole bytes."""
-    return np.packbits(table, axis=1, bitorder="little")
+    """One bit per label, each row padded to whole bytes, zipped."""
+    return zipped(np.packbits(table, axis=1, bitorder="little"))
 
 
 def zipped(content):

@@ -5,8 +5,8 @@
 
 import html
 import json
-import re
 from importlib.resources import files
+from itertools import takewhile
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from demurk.viz._packing import (
     read_page_labels,
     zipped,
 )
+from demurk.viz._report import filled
 from demurk.viz._static import EXTRA, NO_LABEL, PALETTE, SHAPES
 
 __all__ = ["embedding_page", "page_data", "plot_item", "save_page"]
@@ -141,9 +142,9 @@ def page_data(
         "caption": caption,
         "stops": stops,
         "maps": [zipped(pack_positions(Z)) for Z in maps.values()],
-        "given": zipped(pack_bits(read.given)),
-        "observed": _unless(read.observed.all(), read.observed),
-        "cleaned": _unless(read.cleaned is None, read.cleaned),
+        "given": pack_bits(read.given),
+        "observed": None if read.observed.all() else pack_bits(read.observed),
+        "cleaned": None if read.cleaned is None else pack_bits(read.cleaned),
         "texts": _texts(samples, n_samples),
         "scores": _scores(scores, n_samples),
         "cards": None if cards is None else zipped(cards),
@@ -153,9 +154,48 @@ def page_data(
 
 
 def plot_item(n_samples):
-    """The empty plot that `map.js` fills, ready for JSON."""
-    embed = import_optional("bokeh.embed", "viz")
-    return embed.json_item(_figure(n_samples), "plot")
+    """The empty plot that `map.js` fills, one source per shape; ready for JSON."""
+    embed, plotting, models = (
+        import_optional(f"bokeh.{name}", "viz")
+        for name in ("embed", "plotting", "models")
+    )
+    plot = plotting.figure(
+        output_backend="webgl",
+        sizing_mode="stretch_both",
+        x_range=(-0.03, 1.03),
+        y_range=(-0.03, 1.03),
+        tools="pan,box_zoom,wheel_zoom,reset,save",
+        active_scroll="wheel_zoom",
+        toolbar_location="right",
+        min_border=0,
+        outline_line_color=None,
+        # The page's own paper shows through, light or dark.
+        background_fill_color=None,
+        border_fill_color=None,
+        name="map",
+    )
+    plot.toolbar.logo = None
+    plot.axis.visible = False
+    plot.grid.visible = False
+    colors = {
+        "transform": models.LinearColorMapper(
+            palette=list(COLORS), low=-0.5, high=len(COLORS) - 0.5
+        )
+    }
+    for shape in SHAPES:
+        empty = {key: np.empty(0, "f4") for key in ("x", "y", "size", "fill", "line")}
+        plot.scatter(
+            "x",
+            "y",
+            source=models.ColumnDataSource(empty, name=shape),
+            marker=shape,
+            size="size",
+            fill_color={"field": "fill", **colors},
+            line_color={"field": "line", **colors},
+            fill_alpha=0.85 if n_samples < 5_000 else 0.65,
+            line_width=1.6 if n_samples < 20_000 else 1.0,
+        )
+    return embed.json_item(plot, "plot")
 
 
 def save_page(path, embeddings, labels, *, force=False, **options):
@@ -208,10 +248,6 @@ def _words(words):
     return WORDS | (words or {})
 
 
-def _unless(absent, table):
-    return None if absent else zipped(pack_bits(table))
-
-
 def _texts(samples, n_samples):
     if samples is None:
         return None
@@ -239,83 +275,30 @@ def _scores(scores, n_samples):
 def _stops(names):
     """Words that all names begin with, said once, and the rest of each."""
     words = [name.split(" ") for name in names]
-    shared = 0
     # The last word always stays, and a single map needs no shortening.
-    while len(names) > 1 and all(
-        len(own) > shared + 1 and own[shared] == words[0][shared] for own in words
-    ):
-        shared += 1
-    caption = " ".join(words[0][:shared]) or "Map"
-    return caption, [" ".join(own[shared:]) for own in words]
-
-
-def _figure(n_samples):
-    """An empty plot; the page's script fills its sources, one per shape."""
-    plotting = import_optional("bokeh.plotting", "viz")
-    models = import_optional("bokeh.models", "viz")
-    plot = plotting.figure(
-        output_backend="webgl",
-        sizing_mode="stretch_both",
-        x_range=(-0.03, 1.03),
-        y_range=(-0.03, 1.03),
-        tools="pan,box_zoom,wheel_zoom,reset,save",
-        active_scroll="wheel_zoom",
-        toolbar_location="right",
-        min_border=0,
-        outline_line_color=None,
-        # The page's own paper shows through, light or dark.
-        background_fill_color=None,
-        border_fill_color=None,
-        name="map",
-    )
-    plot.toolbar.logo = None
-    plot.axis.visible = False
-    plot.grid.visible = False
-    colors = {
-        "transform": models.LinearColorMapper(
-            palette=list(COLORS), low=-0.5, high=len(COLORS) - 0.5
-        )
-    }
-    for shape in SHAPES:
-        empty = {key: np.empty(0, "f4") for key in ("x", "y", "size", "fill", "line")}
-        plot.scatter(
-            "x",
-            "y",
-            source=models.ColumnDataSource(empty, name=shape),
-            marker=shape,
-            size="size",
-            fill_color={"field": "fill", **colors},
-            line_color={"field": "line", **colors},
-            fill_alpha=0.85 if n_samples < 5_000 else 0.65,
-            line_width=1.6 if n_samples < 20_000 else 1.0,
-        )
-    return plot
+    heads = zip(*(own[:-1] for own in words)) if len(names) > 1 else ()
+    shared = [same[0] for same in takewhile(lambda head: len(set(head)) == 1, heads)]
+    caption = " ".join(shared) or "Map"
+    return caption, [" ".join(own[len(shared) :]) for own in words]
 
 
 def _fill_template(title, data, report):
-    """Put style, scripts and data into the page."""
+    """Put scripts and data into the page."""
     resources = import_optional("bokeh.resources", "viz")
     library = resources.Resources(mode="inline", components=["bokeh", "bokeh-gl"])
     web = files("demurk.viz") / "web"
-    parts = {
-        "title": html.escape(title),
-        "style": (web / "page.css").read_text("utf-8"),
-        "library": "\n".join(f"<script>{text}</script>" for text in library.js_raw),
-        "plot": _json(plot_item(data["n"])),
-        "data": _json(data),
-        "script": "\n".join(
-            (web / name).read_text("utf-8")
-            for name in ("samples.js", "map.js", "list.js", "card.js", "page.js")
-        ),
-        "report": _section(report) if report else "",
+    scripts = ("samples.js", "map.js", "list.js", "card.js", "page.js")
+    findings = f'<section class="report" aria-label="Findings">{report}</section>'
+    return filled(
+        "page.html",
+        title,
+        library="\n".join(f"<script>{text}</script>" for text in library.js_raw),
+        plot=_json(plot_item(data["n"])),
+        data=_json(data),
+        script="\n".join((web / name).read_text("utf-8") for name in scripts),
+        report=findings if report else "",
         **{key: html.escape(word) for key, word in data["words"].items()},
-    }
-    template = (web / "page.html").read_text("utf-8")
-    return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], template)
-
-
-def _section(report):
-    return f'<section class="report" aria-label="Findings">{report}</section>'
+    )
 
 
 def _json(value):

@@ -176,20 +176,14 @@ def plot_embeddings(embeddings, labels, *, names=None, title=None):
     n_panels = len(embeddings)
     n_columns = min(n_panels, 3)
     n_rows = -(-n_panels // n_columns)
-    figure, axes = plt.subplots(
-        n_rows,
-        n_columns,
-        figsize=(4.2 * n_columns, 4.1 * n_rows),
-        layout="constrained",
-        squeeze=False,
-    )
-    for ax in axes.flat[n_panels:]:
-        ax.remove()
+    size = (4.2 * n_columns, 4.1 * n_rows)
+    figure = plt.figure(figsize=size, layout="constrained")
     maps = {panel_name(key): np.asarray(Z) for key, Z in embeddings.items()}
     n_samples = len(next(iter(maps.values())))
     read = read_page_labels(labels, None, names, n_samples)
     size = np.clip(14 * np.sqrt(2000 / n_samples), 1, 14)
-    for ax, (name, Z) in zip(axes.flat, maps.items()):
+    for place, (name, Z) in enumerate(maps.items(), start=1):
+        ax = figure.add_subplot(n_rows, n_columns, place)
         _draw(ax, Z, read.given, size, name)
     _legend(plt, figure, read, MOST_ENTRIES, loc="outside right upper")
     if title:

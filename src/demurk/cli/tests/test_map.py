@@ -12,6 +12,7 @@ from scipy.sparse import csr_array
 
 import demurk.cli._map as module
 from demurk.audit import LabelAudit
+from demurk.cli import main
 from demurk.cli._map import MAPS, map_file
 from demurk.datasets import read_table
 
@@ -141,3 +142,10 @@ def test_text_needs_a_table(tmp_path):
     np.savez(path, X=np.eye(8), Y=np.eye(8, 2, dtype=int))
     with pytest.raises(ValueError, match="--text"):
         map_file(str(path), tmp_path / "out", text="title")
+
+
+def test_weights_are_numbers(songs, tmp_path, capsys):
+    out = tmp_path / "out"
+    assert main(["map", str(songs), "-o", str(out), "--weights", "a,b"]) == 2
+    assert "--weights is 'a,b'; give numbers" in capsys.readouterr().err
+    assert not out.exists()
