@@ -47,6 +47,7 @@ class Method:
 _NOISY = "noisy, mostly missing"
 _CANDIDATES = "one of several candidates"
 _EXTRAS = "true ones among extras"
+_MISSING = "mostly missing"
 METHODS = (
     Method("MurkyClassifier", "multilabel", "classify", _NOISY, "demurk"),
     Method("LabelAudit", "audit", "clean", _NOISY, "demurk"),
@@ -60,13 +61,9 @@ METHODS = (
     Method("KernelNMLSDR", "projection", "reduce", _NOISY, "demurk"),
     Method("SSMLDR", "projection", "reduce", _NOISY, "Guo et al. 2016"),
     Method("SMDRdm", "projection", "reduce", _NOISY, "Yu et al. 2017"),
-    Method("MSDA", "projection", "reduce", "mostly missing", "Li et al. 2010"),
+    Method("MSDA", "projection", "reduce", _MISSING, "Li et al. 2010"),
     Method(
-        "SemiSupervisedCCA",
-        "projection",
-        "reduce",
-        "mostly missing",
-        "Blaschko et al. 2008",
+        "SemiSupervisedCCA", "projection", "reduce", _MISSING, "Blaschko et al. 2008"
     ),
     Method("CENDA", "projection", "reduce", _CANDIDATES, "Bao et al. 2021"),
     Method("DELIN", "projection", "reduce", _CANDIDATES, "Wu and Zhang 2019"),
@@ -88,7 +85,7 @@ METHODS = (
     Method("SURE", "partial_label", "classify", _CANDIDATES, "Feng and An 2019"),
     Method("PLAGGD", "partial_label", "classify", _CANDIDATES, "Wang et al. 2019"),
     Method("CLPL", "partial_label", "classify", _CANDIDATES, "Cour et al. 2011"),
-    Method("MLGFHF", "propagation", "clean", "mostly missing", "Chen et al. 2008"),
+    Method("MLGFHF", "propagation", "clean", _MISSING, "Chen et al. 2008"),
     Method("RankSVM", "multilabel", "classify", "trusted", "Elisseeff and Weston 2001"),
     Method("SLEML", "manifold", "map", "some missing", "Tai and Kudo 2019"),
     Method("CCDR", "manifold", "map", "some missing", "Costa and Hero 2005"),
@@ -96,14 +93,8 @@ METHODS = (
     Method("SLapEig", "manifold", "map", "trusted", "Jiang and Jia 2009"),
     Method("SLE", "manifold", "map", "trusted", "Raducanu 2012"),
     Method("LaplacianEigenmaps", "manifold", "map", "none", "Belkin and Niyogi 2003"),
-    Method("SSDRMC", "manifold", "map", "mostly missing", "Qian and Davidson 2010"),
-    Method(
-        "PMLLCom",
-        "partial_multilabel",
-        "classify",
-        _EXTRAS,
-        "Yu et al. 2020",
-    ),
+    Method("SSDRMC", "manifold", "map", _MISSING, "Qian and Davidson 2010"),
+    Method("PMLLCom", "partial_multilabel", "classify", _EXTRAS, "Yu et al. 2020"),
     Method("PMLLRS", "partial_multilabel", "classify", _EXTRAS, "Sun et al. 2019"),
     Method("PMLNI", "partial_multilabel", "classify", _EXTRAS, "Xie and Huang 2020"),
     Method("FPML", "partial_multilabel", "classify", _EXTRAS, "Yu et al. 2018"),

@@ -9,11 +9,9 @@ from typing import Any
 import numpy as np
 
 from demurk.utils._optional import import_optional
+from demurk.utils._rows import LARGEST
 
 __all__ = ["Place", "check_rows", "is_elsewhere", "place_of", "to_numpy"]
-
-# Largest magnitudes whose squares can be summed, by bytes of a number.
-LARGEST = {8: 1e35, 4: 1e15}
 
 
 def kind_of(value: Any) -> str:
@@ -96,11 +94,9 @@ def to_numpy(value: Any) -> Any:
     if tensor is None:
         return value
     tensor = _dense(tensor, "The tensor").cpu()
-    return (tensor.float() if tensor.dtype == _bfloat16() else tensor).numpy()
-
-
-def _bfloat16() -> Any:
-    return import_optional("torch", "gpu").bfloat16  # numpy has no such type
+    if tensor.dtype == import_optional("torch", "gpu").bfloat16:
+        tensor = tensor.float()  # numpy has no such type
+    return tensor.numpy()
 
 
 def _dense(tensor: Any, name: str) -> Any:

@@ -44,17 +44,18 @@ class Joined:
         self.group, self.core = group, core
         if group is None:
             return
+        own = np.r_[core.diagonal(), 0.0]
+        self.n_groups = len(own)
         # Nodes without a group meet in one more, which is joined with none.
-        self.place = torch.as_tensor(np.where(group < 0, len(core.diagonal()), group))
-        self.place = self.place.to(self.device)
+        place = np.where(group < 0, self.n_groups - 1, group)
+        self.place = torch.as_tensor(place, device=self.device)
         self.weights = _beside_nothing(core, self.device)
-        own = torch.as_tensor(np.r_[core.diagonal(), 0.0], device=self.device)
-        self.loops = own[self.place][:, None]
+        self.loops = torch.as_tensor(own[place], device=self.device)[:, None]
 
     def __matmul__(self, block):
         product = self.share * (self.sparse @ block)
         if self.group is not None:
-            sums = block.new_zeros((self.weights.shape[0], block.shape[1]))
+            sums = block.new_zeros((self.n_groups, block.shape[1]))
             sums.index_add_(0, self.place, block)
             product += (self.weights @ sums)[self.place] - self.loops * block
         if self.everyone:
@@ -82,15 +83,12 @@ class Joined:
 
 def _beside_nothing(core, device):
     """A matrix on the device with one more row and column of zeros."""
-    m = core.shape[0] + 1
     if not issparse(core):
-        wider = np.zeros((m, m))
-        wider[:-1, :-1] = core
-        return torch.as_tensor(wider, device=device)
+        return torch.as_tensor(np.pad(core, (0, 1)), device=device)
     core = csr_array(core).tocoo()
-    rows, columns = (torch.as_tensor(at.astype(np.int64)) for at in core.coords)
-    values = torch.as_tensor(core.data, dtype=torch.float64)
-    return Weights(rows.to(device), columns.to(device), values.to(device), m)
+    parts = (*(at.astype(np.int64) for at in core.coords), core.data)
+    parts = (torch.as_tensor(part, device=device) for part in parts)
+    return Weights(*parts, core.shape[0] + 1)
 
 
 def join_graphs(features, labels, feature_weight, balance):

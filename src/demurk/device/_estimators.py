@@ -21,13 +21,13 @@ from demurk.base import beside_absence
 from demurk.device._arrays import check_rows, place_of, to_numpy
 from demurk.device._embedding import Joined, embed_graph, join_graphs
 from demurk.device._graph import affinity
-from demurk.device._labels import DeviceLabels
+from demurk.device._labels import read_indicator
 from demurk.device._moments import sum_rows
 from demurk.device._neighbors import neighbors
 from demurk.device._plain import full_precision
 from demurk.device._propagation import propagate
 from demurk.graph import NeighborGraph
-from demurk.labels import LabelData, check_labels
+from demurk.labels import check_labels
 from demurk.linalg import Problem
 from demurk.linalg._metric import MAX_PRIMAL
 from demurk.linalg._problem import solve_rows, solve_sums
@@ -46,19 +46,14 @@ __all__ = ["OnDevice", "seen_on_device"]
 class OnDevice:
     """What every estimator does otherwise on a device: it checks rows there."""
 
-    def _validate_features(self, X, **options):
-        least = options.get("ensure_min_samples", 1)
-        rows = check_rows(X, place_of(X), min_samples=least)
-        known = {name: options[name] for name in ("y", "reset") if name in options}
-        validate_data(self, rows, skip_check_array=True, **known)
+    def _validate_features(self, X, *, ensure_min_samples=1, **options):
+        rows = check_rows(X, place_of(X), min_samples=ensure_min_samples)
+        validate_data(self, rows, skip_check_array=True, **options)
         return rows
 
-    def _validate_fit(self, X, y, *, observed=None, min_samples=2, dtype=None):
-        X = self._validate_features(
-            X,
-            y=None if y is None else "no_validation",
-            ensure_min_samples=min_samples,
-        )
+    def _validate_fit(self, X, y, *, observed=None):
+        needed = None if y is None else "no_validation"
+        X = self._validate_features(X, y=needed, ensure_min_samples=2)
         self._far_origin = _far_origin(X) if self._moves_far_rows else None
         return self._moved(X), self._read_labels(y, len(X), observed)
 
@@ -103,11 +98,7 @@ class Summed(LinearReducer):
             problem = replace(problem, targets=centered_targets(labels, weights))
         targets = torch.as_tensor(problem.targets, device=X.device).double()
         if weights is not None:
-            weights = torch.as_tensor(weights, device=X.device)
-            problem = replace(problem, weights=weights)
-            targets = targets * weights[:, None]
-        elif problem.weights is not None:
-            weights = torch.as_tensor(problem.weights, device=X.device)
+            targets = targets * torch.as_tensor(weights, device=X.device)[:, None]
             problem = replace(problem, weights=weights)
         problem = replace(problem, targets=targets)
         self._set_projection(*self._solved(problem, X), _dtype(X))
@@ -115,23 +106,13 @@ class Summed(LinearReducer):
     def _solved(self, problem, X):
         if problem.needs_scatter and X.shape[1] > min(len(X), MAX_PRIMAL):
             # The metric is no sum that fits: it is made in memory.
-            here = {n: to_numpy(getattr(problem, n)) for n in ("targets", "weights")}
-            return solve_rows(replace(problem, **here), to_numpy(X), self.n_components)
-        sums = sum_rows(X, problem)
-        if problem.weights is not None:
-            problem = replace(problem, weights=to_numpy(problem.weights))
-        return solve_sums(problem, sums, _dtype(X), self.n_components)
+            problem = replace(problem, targets=to_numpy(problem.targets))
+            return solve_rows(problem, to_numpy(X), self.n_components)
+        return solve_sums(problem, sum_rows(X, problem), _dtype(X), self.n_components)
 
 
 class Reducer(OnDevice):
     """A linear reducer."""
-
-    behind = Summed
-
-    @classmethod
-    def serves(cls, reducer):
-        """Whether the statement is one of sums; a word on what is not."""
-        return reducer._streams or isinstance(reducer, NMLSDR | SSMLDR | MLSI)
 
     def _fit(self, X, y, observed, sample_weight=None):
         X, labels = self._validate_fit(X, y, observed=observed)
@@ -159,7 +140,7 @@ class SpectralReducer(Reducer):
         sums = sum_rows(X, Problem(targets, scatter=1.0))
         rows, targets = _same_moments(sums)
         known = np.ones(targets.shape, dtype=bool)
-        like = LabelData(targets, known, labels.classes, labels.kind, False)
+        like = replace(labels, values=targets, observed=known, single=False)
         super()._learn(rows, y, like)
         self.components_ = self.components_.astype(_dtype(X), copy=False)
         self.mean_ = self.mean_.astype(_dtype(X), copy=False)
@@ -182,32 +163,25 @@ class Propagating(OnDevice):
     """An estimator that begins by propagating labels."""
 
     def _read_labels(self, y, n_samples, observed):
-        quick = None
+        labels = None
         if observed is None and not self._compares_labels:
-            quick = DeviceLabels.read(y, n_samples)
-        if quick is not None:
-            return quick
-        return super()._read_labels(y, n_samples, observed)
+            labels = read_indicator(y, n_samples, self._label_kind)
+        return labels or super()._read_labels(y, n_samples, observed)
 
     def _propagate(self, X, labels, stage):
-        if isinstance(labels, LabelData):
-            labels = DeviceLabels.of(labels, X.device)
+        values = torch.as_tensor(labels.values, device=X.device)
+        observed = torch.as_tensor(labels.observed, device=X.device)
         with stage("neighbour search"):
             graph = neighbors(X, self.n_neighbors, method=self.neighbors)
         with stage("label propagation"):
-            weights = affinity(
-                graph, weights="binary" if self.affinity == "knn" else "heat"
-            )
-            observed = labels.observed
+            kind = "binary" if self.affinity == "knn" else "heat"
+            weights = affinity(graph, weights=kind)
             if torch.equal(observed.all(dim=1), observed.any(dim=1)):
                 # Whole rows are labelled or not: one system serves all labels.
                 observed = observed[:, :1]
-            alpha = torch.where(
-                observed,
-                torch.tensor(self.alpha_labeled, dtype=torch.float64, device=X.device),
-                self.alpha_unlabeled,
-            )
-            result = propagate(weights, labels.values, alpha, observed)
+            alpha = torch.full_like(observed, self.alpha_unlabeled, dtype=torch.float64)
+            alpha[observed] = self.alpha_labeled
+            result = propagate(weights, values, alpha, observed)
         self._set_classes(labels)
         self.label_distributions_ = result.values[:, : len(self.classes_)]
         self.transduction_ = self._transduced(result)
@@ -267,9 +241,6 @@ class PropagatedCounting(Propagating, Counting):
 class Embedding(OnDevice):
     """A graph embedding: graph and eigenvectors are found on the device."""
 
-    def _search(self, X, n_neighbors, queries=None):
-        return neighbors(X, n_neighbors, queries, self.neighbors)
-
     def _solve(self, weights):
         return embed_graph(
             weights,
@@ -289,7 +260,7 @@ class Embedding(OnDevice):
     def _place(self, X):
         if self.out_of_sample in ("linear", "kernel"):
             return super()._place(to_numpy(X))
-        graph = neighbors(self._fit_X, self._n_new, X, self.neighbors).on_host()
+        graph = self._search(self._fit_X, self._n_new, X).on_host()
         unshrink = self.out_of_sample == "nystroem" and self._averages_shrink
         costs = self.eigenvalues_ if unshrink else None
         Z = neighbor_average(graph, self._fit_Z, costs)
@@ -352,7 +323,8 @@ def seen_on_device(estimator, *, shared):
     """
     for base, front in FRONTS.items():
         if isinstance(estimator, base):
-            if not getattr(front, "serves", lambda _: True)(estimator):
+            # Any other reducer must state sums over its rows.
+            if front is Reducer and not estimator._streams:
                 return None
             seen = object.__new__(_class(type(estimator), front))
             seen.__dict__ = vars(estimator) if shared else dict(vars(estimator))
@@ -362,6 +334,5 @@ def seen_on_device(estimator, *, shared):
 
 @cache
 def _class(estimator, front):
-    behind = getattr(front, "behind", None)
-    bases = (front, estimator) if behind is None else (front, estimator, behind)
-    return type(estimator.__name__, bases, {})
+    behind = (Summed,) if issubclass(front, Reducer) else ()
+    return type(estimator.__name__, (front, estimator, *behind), {})

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from scipy.sparse import csr_array
 
 from demurk.graph import NeighborGraph
+from demurk.graph._neighbors import _as_csr
 
 __all__ = ["DeviceGraph", "Weights", "affinity", "connected_parts", "sparse_tensor"]
 
@@ -52,25 +52,21 @@ class DeviceGraph:
     def _matrix(self, values):
         n, k = self.indices.shape
         starts = torch.arange(0, n * k + 1, k, device=self.indices.device)
-        parts = values.reshape(-1), self.indices.reshape(-1), starts
+        values, columns = values.reshape(-1), self.indices.reshape(-1)
         shape = n, self.n_points
         if self.kind == "cupy":
             from cupy import from_dlpack
             from cupyx.scipy.sparse import csr_matrix
 
-            return csr_matrix(tuple(from_dlpack(part) for part in parts), shape=shape)
-        return sparse_tensor(parts[2], parts[1], parts[0], shape)
+            parts = (from_dlpack(part) for part in (values, columns, starts))
+            return csr_matrix(tuple(parts), shape=shape)
+        return sparse_tensor(starts, columns, values, shape)
 
     def on_host(self):
         """The same as a graph in memory."""
-        n, k = self.indices.shape
-        index = np.int32 if max(self.n_points, n * k) < 2**31 else np.int64
-        parts = (
-            self.lengths.cpu().numpy().ravel(),
-            self.indices.cpu().numpy().ravel().astype(index),
-            np.arange(0, n * k + 1, k, dtype=index),
-        )
-        return NeighborGraph(csr_array(parts, shape=(n, self.n_points)), self.recall)
+        lengths, indices = self.lengths.cpu().numpy(), self.indices.cpu().numpy()
+        matrix = _as_csr(lengths, indices, self.n_points, lengths.dtype)
+        return NeighborGraph(matrix, self.recall)
 
     def sums(self, values):
         """Sum of the values of the neighbours of each query, (n_queries, c)."""
@@ -106,11 +102,6 @@ class Weights:
         starts = torch.cat([starts.new_zeros(1), starts])
         index = torch.int32 if max(n, len(rows)) < 2**31 else torch.int64
         self.matrix = sparse_tensor(starts.to(index), columns.to(index), values, (n, n))
-
-    @property
-    def shape(self):
-        """Rows and columns."""
-        return self.n, self.n
 
     def __matmul__(self, block):
         return self.matrix @ block
@@ -172,9 +163,7 @@ def affinity(graph, *, weights="binary", symmetrize="or", bandwidth=None):
 
 def _bandwidth(lengths):
     """Median distance to the last neighbour, or what else gives a scale."""
-    last = lengths[:, -1].double().sort().values
-    middle = len(last) // 2
-    median = float(last[middle - 1 + len(last) % 2 : middle + 1].mean())
+    median = float(np.median(lengths[:, -1].double().cpu().numpy()))
     if median > 0:
         return median
     positive = lengths[lengths > 0]

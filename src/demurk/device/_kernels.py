@@ -185,9 +185,8 @@ def _shared_memory(device):
     """Bytes that a program may share; none to speak of where none are told."""
     if device.type != "cuda":
         return 0
-    index = torch.cuda.current_device() if device.index is None else device.index
     utils = triton.runtime.driver.active.utils
-    return utils.get_device_properties(index)["max_shared_mem"]
+    return utils.get_device_properties(device.index)["max_shared_mem"]
 
 
 def group_squares(queries, points, groups, lower, bound, own, out):

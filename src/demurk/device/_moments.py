@@ -4,6 +4,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 import torch
+from sklearn.utils import gen_batches
 
 from demurk.linalg import Moments, Sums
 
@@ -20,7 +21,7 @@ def sum_rows(X, problem):
     X : Tensor of shape (n, d)
         Rows.
     problem : demurk.linalg.Problem
-        Its targets are a tensor on the same device, its weights too or None.
+        Its targets are a tensor on the same device; its weights, if any, in memory.
 
     Returns
     -------
@@ -31,14 +32,14 @@ def sum_rows(X, problem):
     -----
     Time O(n d q), or O(n d (d + q)) with the scatter; memory 1 GiB and the sums.
     """
-    sums = Sums(scatter=problem.needs_scatter)
-    if problem.weights is None:
-        sums.joint = _moments(X, problem.targets, None, problem.needs_scatter)
-        sums.features = sums.joint
-        return sums
-    sums.joint = _moments(X, problem.targets, None, False)
-    nothing = X.new_empty((len(X), 0), dtype=torch.float64)
-    sums.features = _moments(X, nothing, problem.weights, problem.needs_scatter)
+    scatter, weighted = problem.needs_scatter, problem.weights is not None
+    sums = Sums(scatter=scatter)
+    sums.joint = _moments(X, problem.targets, None, scatter and not weighted)
+    sums.features = sums.joint
+    if weighted:
+        weights = torch.as_tensor(problem.weights, device=X.device)
+        nothing = X.new_empty((len(X), 0), dtype=torch.float64)
+        sums.features = _moments(X, nothing, weights, scatter)
     return sums
 
 
@@ -49,8 +50,7 @@ def _moments(X, T, weights, scatter):
     result.n_rows = n
     each = X.new_ones(n, dtype=torch.float64) if weights is None else weights
     result.weight = float(each.sum())
-    step = max(1, CHUNK_BYTES // (8 * (d + T.shape[1])))
-    chunks = [slice(start, start + step) for start in range(0, n, step)]
+    chunks = list(gen_batches(n, max(1, CHUNK_BYTES // (8 * (d + T.shape[1])))))
 
     def rows(at):
         return torch.cat([X[at].double(), T[at].double()], dim=1)

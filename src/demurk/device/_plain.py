@@ -7,8 +7,15 @@ from contextlib import contextmanager
 from math import frexp
 
 import torch
+from sklearn.utils import gen_batches
 
-__all__ = ["full_precision", "pair_squares", "search_plain", "shifted_products"]
+__all__ = [
+    "Frame",
+    "full_precision",
+    "pair_squares",
+    "search_plain",
+    "shifted_products",
+]
 
 # Points whose smallest product stands for them when the filter is set.
 BLOCK = 64
@@ -31,6 +38,22 @@ def full_precision():
         matmul.allow_tf32 = before
 
 
+class Frame:
+    """The mean of the first table, and a power of two that brings all into range."""
+
+    def __init__(self, *tables):
+        self.mean = tables[0].mean(dim=0, dtype=torch.float64)
+        ends = torch.stack([end for X in tables for end in X.aminmax(dim=0)]).double()
+        largest = (ends - self.mean).abs().max().item()
+        # A power of two takes no digits, and keeps squares from running out of range.
+        # Half precision ends at 65,504 and loses digits below 2^-14.
+        self.scale = 2.0 ** (13 - frexp(largest)[1])
+
+    def moved(self, rows):
+        """Rows less the mean, scaled, in double precision."""
+        return (rows.to(torch.float64) - self.mean).mul_(self.scale)
+
+
 def shifted_products(queries, points, norms):
     """``norms - 2 queries points'``."""
     with full_precision():
@@ -41,8 +64,7 @@ def pair_squares(queries, points, rows, columns, dtype=torch.float64):
     """Squares of ``queries[rows] - points[columns]`` by direct differences."""
     out = points.new_empty(len(rows), dtype=dtype)
     step = max(1, PAIR_BYTES // (8 * points.shape[1]))
-    for start in range(0, len(rows), step):
-        pairs = slice(start, start + step)
+    for pairs in gen_batches(len(rows), step):
         gap = queries[rows[pairs]].to(dtype) - points[columns[pairs]].to(dtype)
         out[pairs] = gap.square_().sum(dim=1)
     return out
@@ -76,16 +98,13 @@ def search_plain(points, queries, which, k):
     own = queries is None
     queries = points if own else queries
     step = max(1, PRODUCT_BYTES // (8 * len(points)))
-    filters = {}
-    squares, indices, dtype = [], [], torch.float32
+    screen = _Filter(points, torch.float32)
+    squares, indices = [], []
     for at in which.split(step):
-        while True:
-            if dtype not in filters:
-                filters = {dtype: _Filter(points, dtype)}
-            row, column = filters[dtype].candidates(queries[at], k + own)
-            if dtype == torch.float64 or len(row) <= MANY * len(at):
-                break
-            dtype = torch.float64
+        row, column = screen.candidates(queries[at], k + own)
+        if screen.dtype == torch.float32 and len(row) > MANY * len(at):
+            screen = _Filter(points, torch.float64)
+            row, column = screen.candidates(queries[at], k + own)
         if own:
             other = column != at[row]
             row, column = row[other], column[other]
@@ -112,11 +131,7 @@ class _Filter:
 
     def __init__(self, points, dtype):
         self.dtype = dtype
-        self.origin = points.mean(dim=0, dtype=torch.float64)
-        ends = torch.stack([points.amin(dim=0), points.amax(dim=0)]).double()
-        largest = (ends - self.origin).abs().max().item() or 1.0
-        # A power of two takes no digits, and keeps squares from running out of range.
-        self.scale = 2.0 ** -frexp(largest)[1]
+        self.frame = Frame(points)
         self.points, squares, self.lost, self.length = self._moved(points)
         self.norms = squares.to(dtype)
         self.unit = 4 * (points.shape[1] + 4) * torch.finfo(dtype).eps
@@ -126,7 +141,7 @@ class _Filter:
         rows, squares = torch.empty_like(X, dtype=self.dtype), []
         lost = []
         for at, part in zip(rows.split(PART_ROWS), X.split(PART_ROWS)):
-            exact = (part.to(torch.float64) - self.origin) * self.scale
+            exact = self.frame.moved(part)
             at.copy_(exact)
             squares.append(exact.square().sum(dim=1))
             lost.append((exact - at).norm(dim=1).max())

@@ -4,23 +4,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 import warnings
-from dataclasses import dataclass
 
 import torch
 from sklearn.exceptions import ConvergenceWarning
 
 from demurk.device._graph import connected_parts
+from demurk.graph import Propagation
 
-__all__ = ["Spread", "block_cg", "propagate"]
-
-
-@dataclass(frozen=True)
-class Spread:
-    """What `propagate` found, as tensors; see :class:`demurk.graph.Propagation`."""
-
-    values: torch.Tensor
-    reached: torch.Tensor
-    n_iter: int
+__all__ = ["block_cg", "propagate"]
 
 
 def propagate(weights, Y, alpha, labeled, *, tol=1e-10, max_iter=1000):
@@ -41,8 +32,8 @@ def propagate(weights, Y, alpha, labeled, *, tol=1e-10, max_iter=1000):
 
     Returns
     -------
-    spread : Spread
-        Soft labels, which rows a label reaches, and the steps taken.
+    result : demurk.graph.Propagation
+        Soft labels and which rows a label reaches, as tensors, and the steps taken.
 
     See Also
     --------
@@ -69,7 +60,7 @@ def propagate(weights, Y, alpha, labeled, *, tol=1e-10, max_iter=1000):
     low, high = (limit.item() for limit in Y.aminmax())
     if low >= 0 and high <= 1:
         values.clamp_(0.0, 1.0)
-    return Spread(values, informed.any(dim=1), n_iter)
+    return Propagation(values, informed.any(dim=1), n_iter)
 
 
 def _reciprocal(values):

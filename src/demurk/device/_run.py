@@ -56,16 +56,14 @@ def run(function, *args, **kwargs):
     import_optional("torch", "gpu")
     given = _named(function, args, kwargs)
     place = place_of(next(value for value in given.values() if is_elsewhere(value)))
-    if function.__name__ == "nearest_neighbors":
-        return _search(function, place, given)
-    estimator = given.pop("self")
     if function.__name__ == "score":
-        return _score(function, estimator, given)
+        return _score(function, given.pop("self"), given)
     if place.device.type == "cpu" and not everywhere:
-        here = {name: to_numpy(value) for name, value in given.items()}
-        result = function(estimator, **here)
-        return result if result is estimator else place.give(result)
-    return _compute(function, estimator, place, given)
+        here = {name: to_numpy(value) for name, value in kwargs.items()}
+        return place.give(function(*map(to_numpy, args), **here))
+    if function.__name__ == "nearest_neighbors":
+        return _search(place, given)
+    return _compute(function, given.pop("self"), place, given)
 
 
 def _score(function, estimator, given):
@@ -87,9 +85,7 @@ def _named(function, args, kwargs):
     return given
 
 
-def _search(function, place, given):
-    if place.device.type == "cpu" and not everywhere:
-        return function(**{name: to_numpy(value) for name, value in given.items()})
+def _search(place, given):
     from demurk.device._neighbors import neighbors
 
     for name in ("X", "queries"):

@@ -16,11 +16,12 @@ import warnings
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cache
-from math import frexp
 
 import torch
+from sklearn.utils import gen_batches
+from torch.nn.functional import pad
 
-from demurk.device._plain import pair_squares, search_plain, shifted_products
+from demurk.device._plain import Frame, pair_squares, search_plain, shifted_products
 from demurk.utils._optional import import_optional
 
 __all__ = ["Found", "exact_search"]
@@ -39,6 +40,8 @@ BLOCK = 33_792
 # Bytes of bounds, of differences and of distances at a time.
 BLOCK_BYTES = 2**33
 WORK_BYTES = 2**29
+# What rounding may take from a number in single precision.
+EPS = 2.0**-23
 
 
 @dataclass
@@ -157,19 +160,20 @@ class _Screened:
     (high, low, high) and points (high, high, low) leave out the two low parts alone.
     """
 
-    def __init__(self, X, mean, scale, dtype, parts="h"):
+    def __init__(self, X, frame, dtype, parts):
         self.n, d = X.shape
         size = -(-self.n // (GROUP * TOGETHER)) * GROUP * TOGETHER
         width = -(-d // GROUP) * GROUP
         self.rows = X.new_zeros((size, len(parts), width), dtype=dtype)
-        chunks = torch.arange(self.n, device=X.device).split(_chunk_rows(d))
-        lengths = [_centered(X[at], mean, scale).norm(dim=1) for at in chunks]
+        step = max(1, WORK_BYTES // (8 * d))
+        chunks = torch.arange(self.n, device=X.device).split(step)
+        lengths = [frame.moved(X[at]).norm(dim=1) for at in chunks]
         # Rows that lie close together then have errors of like size.
         self.order = torch.cat(lengths).argsort(stable=True)
         self.squares = X.new_empty(self.n, dtype=torch.float64)
         self.lost, self.low = torch.empty((2, self.n)).to(self.squares)
         for at in chunks:
-            exact = _centered(X[self.order[at]], mean, scale)
+            exact = frame.moved(X[self.order[at]])
             self.squares[at] = (exact * exact).sum(dim=1)
             high = exact.to(dtype)
             rest = exact.sub_(high)
@@ -184,74 +188,48 @@ class _Screened:
         self.size = self.length + self.low + self.lost
 
 
-def _centered(rows, mean, scale):
-    return (rows.to(torch.float64) - mean).mul_(scale)
-
-
-def _chunk_rows(d):
-    return max(1, WORK_BYTES // (8 * d))
-
-
-def _frame(points, queries):
-    """The mean of the points, and a power of two that brings all rows into range."""
-    mean = points.mean(dim=0, dtype=torch.float64)
-    largest = 0.0
-    for X in (points,) if queries is None else (points, queries):
-        low, high = (X.amin(dim=0).double(), X.amax(dim=0).double())
-        gap = torch.maximum(high - mean, mean - low).max()
-        largest = max(largest, float(gap))
-    # Half precision ends at 65,504 and loses digits below 2^-14.
-    return mean, 2.0 ** (13 - frexp(largest)[1])
-
-
 class _Search:
     """Points and queries prepared for ranking in blocks of queries."""
 
     def __init__(self, points, queries, k, fused, watch, which=None):
         self.k, self.watch, self.fused = k, watch, fused
-        self.own, self.which = queries is None, which
-        mean, self.scale = _frame(points, queries)
+        self.own = queries is None
+        self.frame = Frame(points) if self.own else Frame(points, queries)
         dtype = torch.float16 if fused else torch.float32
-        often = "h" if which is None else "hhl"
-        self.points = _Screened(points, mean, self.scale, dtype, often)
+        parts = ("h", "h") if which is None else ("hhl", "hlh")
+        self.points = _Screened(points, self.frame, dtype, parts[0])
         self.X = points[self.points.order]
         if self.own and which is None:
             self.queries, self.Q = self.points, self.X
-            self.itself = torch.arange(len(points), device=points.device)
         else:
             queries = points if self.own else queries
             queries = queries if which is None else queries[which]
-            often = "h" if which is None else "hlh"
-            self.queries = _Screened(queries, mean, self.scale, dtype, often)
+            self.queries = _Screened(queries, self.frame, dtype, parts[1])
             self.Q = queries[self.queries.order]
-            self.itself = self._places()
+        # Which query, as they were given, each of the prepared ones is.
+        order = self.queries.order
+        self.given = order if which is None else which[order]
+        self.itself = self._places()
         n_groups = len(self.points.rows) // GROUP
         spare = SPARE_GROUPS[which is not None]
         self.kept = min(k + self.own + spare, n_groups)
         # Without the kernels, all products are held before their minima are taken.
         held = 4 * n_groups * (1 if fused else GROUP)
-        room = _room(points.device) // held
-        room = min(room, WORK_BYTES // (GROUP * self.kept))
+        room = min(_room(points.device) // held, WORK_BYTES // (GROUP * self.kept))
         self.block = max(128, min(BLOCK, room // 128 * 128))
-        width = self.points.rows.shape[1]
-        # Sums of `width` products in single precision, whatever their order.
-        self.unit = 2.0**-23
-        self.sum_unit = (width + 2) * self.unit
 
     def _places(self):
         """Where the queries are among the points, -1 if they are others."""
         if not self.own:
-            return torch.full_like(self.queries.order, -1)
+            return torch.full_like(self.given, -1)
         place = torch.empty_like(self.points.order)
         place[self.points.order] = torch.arange(len(place), device=place.device)
-        return place[self.which[self.queries.order]]
+        return place[self.given]
 
     def fill(self, squares, indices, state):
         """Write the neighbours of all queries, and what is known of each."""
-        for start in range(0, self.queries.n, self.block):
-            rows = slice(start, min(start + self.block, self.queries.n))
-            at = self.queries.order[rows]
-            at = at if self.which is None else self.which[at]
+        for rows in gen_batches(self.queries.n, self.block):
+            at = self.given[rows]
             squares[at], indices[at], state[at] = self.rank(rows)
 
     def rank(self, rows):
@@ -261,7 +239,7 @@ class _Search:
             bounds = self._bounds(rows, slack)
         with self.watch("groups"):
             lower, groups, cut = self._nearest_groups(bounds)
-            twice = _padded(2 * slack, bounds.shape[1] * GROUP, 0.0)
+            twice = pad(2 * slack, (0, len(self.points.rows) - len(slack)))
             twice = twice.view(-1, GROUP).amax(dim=1)
             reach = lower + twice[groups]
             # So many different points lie this close, one of which may be the query.
@@ -272,7 +250,9 @@ class _Search:
                 reach = reach.new_full((len(reach),), torch.inf)
         with self.watch("differences"):
             squares = self._squares(rows, lower, groups, reach.contiguous())
-            close, at = _smallest(squares.flatten(1), self.k + SPARE_POINTS)
+            squares = squares.flatten(1)
+            n_close = min(self.k + SPARE_POINTS, squares.shape[1])
+            close, at = squares.topk(n_close, largest=False)
             at = groups.gather(1, at // GROUP) * GROUP + at % GROUP
         with self.watch("ranking"):
             return self._ranked(rows, close, at, cut)
@@ -284,14 +264,16 @@ class _Search:
         size = float(self.queries.size[rows].max())
         points = self.points
         slack = size * points.lost + lost * points.size + low * points.low
-        slack += (self.sum_unit + self.unit) * (size + low) * (points.size + points.low)
-        slack = (2 * slack).add_(points.squares, alpha=2 * self.unit)
+        # Sums of as many products in single precision, whatever their order.
+        unit = (points.rows.shape[1] + 3) * EPS
+        slack += unit * (size + low) * (points.size + points.low)
+        slack = (2 * slack).add_(points.squares, alpha=2 * EPS)
         return slack.mul_(1 + 1e-6)  # it is rounded too, with the norms
 
     def _bounds(self, rows, slack):
         """Bounds below the squared distances of each group, less those of queries."""
         norms = (self.points.squares - slack).to(torch.float32)
-        norms = _padded(norms, len(self.points.rows), torch.inf)
+        norms = pad(norms, (0, len(self.points.rows) - len(norms)), value=torch.inf)
         queries = self.queries.rows[rows]
         n = len(queries)
         if not self.fused:
@@ -317,9 +299,8 @@ class _Search:
             groups = at.gather(1, first)
         else:
             lower, groups = bounds.topk(wanted, largest=False)
-        cut = lower.new_full((len(lower),), torch.inf)
-        if wanted > self.kept:
-            cut = lower[:, self.kept]
+        # Infinity where there are no others.
+        cut = pad(lower, (0, 1), value=torch.inf)[:, self.kept]
         kept = slice(0, self.kept)
         return lower[:, kept].contiguous(), groups[:, kept].contiguous(), cut
 
@@ -365,7 +346,7 @@ class _Search:
         index, order = index.sort(dim=1)
         exact, again = exact.gather(1, order).sort(dim=1, stable=True)
         exact, index = exact[:, : self.k], index.gather(1, again)[:, : self.k]
-        last = exact[:, -1] * self.scale**2 * (1 + 1e-9)
+        last = exact[:, -1] * self.frame.scale**2 * (1 + 1e-9)
         certain = last < cut.double() + self.queries.squares[rows] * (1 - 1e-9)
         # Candidates were chosen by rounded squares.
         rounding = (self.X.shape[1] + 3) * torch.finfo(close.dtype).eps
@@ -373,14 +354,3 @@ class _Search:
         apart = (exact[:, -1] < worst) | ~valid[:, -1]
         state = torch.where(apart, CERTAIN, TIED)
         return exact, index, torch.where(certain, state, ROUGH).to(torch.uint8)
-
-
-def _smallest(values, m):
-    """The m smallest of each row, or all there are, increasing."""
-    return values.topk(min(m, values.shape[1]), largest=False)
-
-
-def _padded(values, size, fill):
-    out = values.new_full((size,), fill)
-    out[: len(values)] = values
-    return out

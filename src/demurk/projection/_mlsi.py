@@ -149,8 +149,8 @@ def _inverse(scatter, cross, target_scatter, weight, ridge):
     inverse = 1 / ((1 - weight) * scatter + ridge)
     metric = np.diag(scatter * inverse)
     if weight > 0:
-        rest = target_scatter - (1 - weight) * (cross.T @ (inverse[:, None] * cross))
-        inner = np.eye(len(rest)) / weight + rest / ridge
         thin = inverse[:, None] * cross
+        rest = target_scatter - (1 - weight) * (cross.T @ thin)
+        inner = np.eye(len(rest)) / weight + rest / ridge
         metric -= thin @ solve(inner, thin.T, assume_a="pos")
     return np.diag(np.sqrt(scatter)), metric

@@ -109,15 +109,15 @@ def test_bounds_lie_below_all_distances(torch, twice):
     # In half precision, as a GPU screens, but with products that a CPU has.
     which = torch.arange(len(X)) if twice else None
     search = _search._Search(X, None, 5, False, _search.unwatched, which)
-    mean, scale = _search._frame(X, None)
+    frame = _search.Frame(X)
     parts = ("hhl", "hlh") if twice else ("h", "h")
-    search.points = _search._Screened(X, mean, scale, torch.float16, parts[0])
-    search.queries = _search._Screened(X, mean, scale, torch.float16, parts[1])
+    search.points = _search._Screened(X, frame, torch.float16, parts[0])
+    search.queries = _search._Screened(X, frame, torch.float16, parts[1])
     for screened in (search.points, search.queries):
         screened.rows = screened.rows.float()
     rows = slice(0, len(X))
     bounds = search._bounds(rows, search._slack(rows)).double()
-    exact = ((X.double() - mean) * scale)[search.points.order]
+    exact = ((X.double() - frame.mean) * frame.scale)[search.points.order]
     true = exact.square().sum(dim=1) - 2 * exact @ exact.T
     pad = torch.full((len(X), bounds.shape[1] * 64 - len(X)), torch.inf)
     smallest = torch.cat([true, pad], dim=1).view(len(X), -1, 64).amin(dim=2)
