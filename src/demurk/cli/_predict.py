@@ -30,7 +30,6 @@ from demurk.datasets import TableFeatures
 from demurk.datasets._table_form import NoLabelsError
 from demurk.labels import LabelData
 from demurk.multilabel import MurkyClassifier
-from demurk.multilabel._enough import enough_trees
 from demurk.registry import get_method
 from demurk.utils._amounts import amount
 from demurk.utils._files import OutputFolder, atomic_path, check_outputs
@@ -149,10 +148,7 @@ def _train_and_predict(source, train, output, force, options, reading):
         output.parent, (saved.name, output.name), read=read, force=force
     )
     data = _training(source, train, reading)
-    n_labeled = int(data.labels.labeled.sum())
-    classifier = choose_classifier(
-        **options, form=data.table.form.form, n_labeled=n_labeled
-    )
+    classifier = choose_classifier(**options, form=data.table.form.form)
     steps = _pipeline(classifier, data.X)
     with shown_progress(steps):
         steps.fit(data.X, _learned(data, classifier))
@@ -165,9 +161,7 @@ def _train_and_predict(source, train, output, force, options, reading):
     say(_story(classifier, data, output, saved))
 
 
-def choose_classifier(
-    method=None, n_jobs=None, seed=None, form="labels", n_labeled=None, **options
-):
+def choose_classifier(method=None, n_jobs=None, seed=None, form="labels", **options):
     """Make the classifier that was asked for.
 
     Parameters
@@ -181,8 +175,6 @@ def choose_classifier(
     form : str, default="labels"
         How the labels stand in the table. Candidates are left to IPAL, the best on
         average where truth is known (``results/bench/cenda-controlled.md``).
-    n_labeled : int, default=None
-        Rows with labels: where they are few, MurkyClassifier grows more trees.
     **options
         Parameters of MurkyClassifier; None for its defaults.
 
@@ -210,8 +202,6 @@ def choose_classifier(
             "--noise missing needs --rate, the share of present labels that were left "
             "out: `demurk clean` estimates it."
         )
-    if kind is MurkyClassifier and n_labeled is not None:
-        options["n_estimators"] = enough_trees(n_labeled)
     classifier = kind(**options)
     shared = {"n_jobs": -1 if n_jobs is None else n_jobs, "random_state": seed or 0}
     known = classifier.get_params()

@@ -24,7 +24,6 @@ from demurk.benchmark.tasks._spoiled import dense_data
 from demurk.labels import check_labels
 from demurk.metrics import average_precision
 from demurk.multilabel import MurkyClassifier
-from demurk.multilabel._enough import enough_trees
 from demurk.out_of_sample import out_of_bag_scores
 from demurk.review._estimate import remaining_errors
 from demurk.review._order import mean_order
@@ -261,8 +260,7 @@ def _learned(key, members, values, trusted):
             X = data.X_train[labels.labeled]
             audit.fit(X, now, trusted=trusted, given=given)
         labels.values[labels.labeled] = soft_labels(audit).values
-    n_trees = enough_trees(np.count_nonzero(labels.labeled))
-    model = MurkyClassifier(members, n_estimators=n_trees, random_state=key[1])
+    model = MurkyClassifier(members, random_state=key[1])
     with quiet():
         model.fit(data.X_train, labels)
     return _precision(data, model.decision_function(data.X_test))

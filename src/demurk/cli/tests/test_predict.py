@@ -104,8 +104,6 @@ def test_the_recommended_classifier_is_the_default():
     model = choose_classifier()
     assert type(model) is MurkyClassifier and model.members == "full"
     assert (model.n_jobs, model.random_state) == (-1, 0)
-    assert choose_classifier(n_labeled=100).n_estimators > model.n_estimators
-    assert choose_classifier(n_labeled=5000).n_estimators == model.n_estimators
 
 
 def test_own_labels_of_a_sample_have_no_part_in_its_row(songs, folder):
