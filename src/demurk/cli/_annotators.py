@@ -3,7 +3,6 @@
 # Authors: The demurk developers
 # SPDX-License-Identifier: BSD-3-Clause
 
-import json
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,21 +13,16 @@ from demurk.annotators import Agreement, Annotations, Consensus
 from demurk.cli._annotators_page import annotators_page
 from demurk.cli._annotators_story import annotators_story
 from demurk.cli._console import say
-from demurk.cli._input import (
-    features_of,
-    label_cells,
-    read_input,
-    row_names,
-    samples_of,
-    tell,
-)
+from demurk.cli._input import features_of, read_input, row_names, samples_of, tell
 from demurk.cli._output import (
     beliefs_table,
     folder_with_copy,
     free_name,
     table_of,
+    write_summary,
     write_table,
 )
+from demurk.datasets._table_labels import as_given
 from demurk.review._people import WhoSaid
 from demurk.utils._files import write_text
 
@@ -271,15 +265,14 @@ def _write(output, table, found, facts, copy):
         write_table(found.disagreements, folder / "disagreements.csv")
         write_table(found.further, folder / "further.csv")
         write_text(folder / "annotators.html", page)
-        summary = json.dumps(facts, indent=1, ensure_ascii=False) + "\n"
-        write_text(folder / "summary.json", summary)
+        write_summary(folder / "summary.json", facts)
 
 
 def _copy(table, found):
     """The table with the consensus where anybody answered, and blanks elsewhere."""
     beliefs = found.model.label_distributions_
     values = beliefs if found.said.single else beliefs > 0.5
-    return table.with_labels(label_cells(replace(table.labels, values=values)))
+    return table.with_labels(as_given(replace(table.labels, values=values)))
 
 
 def _quality(facts):

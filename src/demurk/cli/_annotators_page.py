@@ -13,7 +13,8 @@ from demurk.viz._report import (
     Markup,
     boxed,
     bullets,
-    report_page,
+    filled,
+    folded,
     report_table,
     sections,
     story,
@@ -30,6 +31,7 @@ SHOWN_PAIRS = 20
 SHOWN_FURTHER = 10
 LONGEST_TITLE = 300
 WIDEST_TABLE = 12
+# Of the others more is shown on demand.
 OPEN_PEOPLE = 3
 SHOWN_ERRORS = 8
 # Opacity, in per cent, at which figures can still be read on it.
@@ -97,11 +99,12 @@ def annotators_page(found, facts, samples):
         "Where one more answer would help most": _further(found, samples),
         "What to do with it": bullets(_advice(facts)),
     }
-    return report_page(
+    return filled(
+        "report.html",
         f"{facts['data']}: several people",
-        f"{facts['n_people']:,} people · {facts['n_samples']:,} rows",
-        sections(parts),
         STYLE + OWN_STYLE,
+        facts=f"{facts['n_people']:,} people · {facts['n_samples']:,} rows",
+        report=sections(parts),
     )
 
 
@@ -204,17 +207,11 @@ def _confusions(found, facts):
         wide = len(names) <= WIDEST_TABLE
         body = _heat(confusion, names, person) if wide else ""
         title = f"{person}: {_told_errors(confusion, names)}"
-        parts.append(_folded(number, title, body))
+        parts.append(folded(title, body, number < OPEN_PEOPLE))
     return "".join(parts) + (
         "<p>A line says what a person answers where the class at its left is true, in "
         "per cent; confusion.csv has all.</p>"
     )
-
-
-def _folded(number, title, body):
-    """What is shown of a person on demand; of the first ones at once."""
-    opened = " open" if number < OPEN_PEOPLE else ""
-    return f"<details{opened}><summary>{html.escape(title)}</summary>{body}</details>"
 
 
 def _told_errors(confusion, names):
@@ -261,7 +258,7 @@ def _errors(found, facts):
         worst = own.assign(both=own["extra"] + own["missing"])
         worst = worst.sort_values("both", ascending=False).head(SHOWN_ERRORS)
         body = report_table(f"Errors of {person}", worst.to_dict("records"), columns)
-        parts.append(_folded(number, person, body))
+        parts.append(folded(person, body, number < OPEN_PEOPLE))
     return "".join(parts) + "<p>confusion.csv has all people and labels.</p>"
 
 

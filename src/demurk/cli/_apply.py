@@ -30,32 +30,23 @@ COLUMNS = ["row", "key", "label", "given", "decided"]
 COLUMNS += ["reviewer", "time", "note", "what"]
 
 
-def apply_file(
-    source,
-    output=None,
-    *,
-    export=None,
-    import_=None,
-    reviewer=None,
-    force=False,
-    **reading,
-):
+def apply_file(source, output, *, export, import_, reviewer, force, **reading):
     """Write the corrected copy of a table and the list of changes beside it.
 
     Parameters
     ----------
     source : str
         The table; it is never changed.
-    output : path-like, default=None
+    output : path-like or None
         The copy; None for ``table.reviewed.csv`` beside the table.
-    export : path-like, default=None
+    export : path-like or None
         Write the decisions (``.csv``), or the corrected table for Label Studio
         (``.json``) or doccano (``.jsonl``), and nothing else.
-    import_ : path-like, default=None
+    import_ : path-like or None
         First take over the decisions of such a file.
-    reviewer : str, default=None
+    reviewer : str or None
         Who annotated the imported file; None for the name of the account.
-    force : bool, default=False
+    force : bool
         Whether existing files may be replaced.
     **reading
         What is read how, as in `read_input`.
@@ -85,9 +76,7 @@ def apply_file(
             _export(files[0], made.table, store, force)
             say(f"Written: {files[0]}.")
             return
-        standing = Standing()
-        standing.take(store.since())
-        agreed = agreements(standing)
+        agreed = agreements(Standing(store.since()))
     lines = pd.DataFrame(made.changes, columns=COLUMNS)
     with atomic_path(output, force=force) as path:
         made.table.to(path)

@@ -9,7 +9,6 @@ are wrong with a probability above ``--flip``.
 # Authors: The demurk developers
 # SPDX-License-Identifier: BSD-3-Clause
 
-import warnings
 from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -22,11 +21,11 @@ from demurk.audit._annotated import people_reasons
 from demurk.audit._classes import NOISES as CLASS_NOISES
 from demurk.audit._classes import class_suspects
 from demurk.audit._suspects import LISTS, suspect_frame, top_entries
-from demurk.audit._words import UnknownRateWarning
 from demurk.cli._console import shown_progress
-from demurk.cli._input import label_cells, labels_for, labels_of, samples_of
+from demurk.cli._input import labels_of, samples_of
 from demurk.cli._output import choose_trees
-from demurk.partial_label import IPAL
+from demurk.datasets._table_labels import as_entries, as_given
+from demurk.review._ranking import candidate_beliefs, fitted_audit
 
 __all__ = ["Findings", "count_labels", "find_suspects", "fit_audit", "refuse_ones"]
 
@@ -52,8 +51,7 @@ class Findings:
     @property
     def given(self):
         """1, 0, or -1 where nothing was observed."""
-        labels = self.table.labels
-        return np.where(labels.observed, labels.values, -1)
+        return as_entries(self.table.labels)
 
     @property
     def after(self):
@@ -118,30 +116,28 @@ def find_suspects(table, *, noise="auto", review=None, flip=0.8, seed=0):
         audit = fit_audit(table, noise, seed)
         if audit._people is not None:
             # It judges what most people say.
-            table = table.with_labels(label_cells(audit._given))
-    find = _class_findings if table.labels.single else _entry_findings
-    found = find(table, audit, review, flip)
-    if audit._people is not None:
-        lines = found.suspects
-        zero = lines.assign(row=lines["row"] - 1, given=lines["label"])
-        lines["reason"] = people_reasons(zero, *audit._people)
-    return found
-
-
-def _entry_findings(table, audit, review, flip):
-    """Suspects are entries: one label of one row."""
+            table = table.with_labels(as_given(audit._given))
     given = table.labels.values > 0
     cleaned = given.copy() if flip is None else audit._corrected_values(flip)
-    changed = given != cleaned
+    find = _class_findings if table.labels.single else _entry_findings
+    told, listed, lines = find(table, audit, given, given != cleaned, review)
+    samples = np.array(samples_of(table), dtype=object)
+    lines.insert(2, "sample", samples[lines["row"] - 1])
+    if audit._people is not None:
+        zero = lines.assign(row=lines["row"] - 1, given=lines["label"])
+        lines["reason"] = people_reasons(zero, *audit._people)
+    return Findings(table, told, cleaned, listed, lines)
+
+
+def _entry_findings(table, audit, given, changed, review):
+    """Suspects are entries: one label of one row."""
     listed = changed.copy()
     limits = _limits(audit, given, review, audit.estimated_)
     listed[tuple(top_entries(audit.scores_, given, limits).T)] = True
     entries = top_entries(np.where(listed, audit.scores_, np.nan), given, listed.sum())
     suspects = _lines(audit, entries)
     suspects["corrected"] = changed[tuple(entries.T)].astype(int)
-    samples = np.array(samples_of(table), dtype=object)
-    suspects.insert(2, "sample", samples[entries[:, 0]])
-    return Findings(table, audit, cleaned, listed, suspects)
+    return audit, listed, suspects
 
 
 def count_labels(entries, one_class):
@@ -166,29 +162,16 @@ def fit_audit(table, noise, seed, n_jobs=-1):
     audit : LabelAudit
         Fitted.
     """
-    n_trees = choose_trees(int(table.labels.labeled.sum()))
-    audit = LabelAudit(noise, n_estimators=n_trees, n_jobs=n_jobs, random_state=seed)
-    with shown_progress(audit), warnings.catch_warnings():
-        # It is said in the report.
-        warnings.simplefilter("ignore", UnknownRateWarning)
-        audit.fit(table.features, labels_of(table, audit), **_checked(table, audit))
-    return audit
+    options = {"noise": noise, "n_jobs": n_jobs, "random_state": seed}
+    options["n_estimators"] = choose_trees(int(table.labels.labeled.sum()))
+    X, y = table.features, labels_of(table, LabelAudit())
+    return fitted_audit(X, y, table.checked, shown_progress, **options)
 
 
-def _checked(table, audit):
-    """What a review has settled, as the audit takes it."""
-    if table.checked is None or not table.checked[0].any():
-        return {}
-    settled, before = table.checked
-    return {"trusted": settled, "given": labels_for(before, audit)}
-
-
-def _class_findings(table, audit, review, flip):
+def _class_findings(table, audit, given, changed, review):
     """Suspects are rows: a class that is given up, and one that takes its place."""
-    given = table.labels.values > 0
     known, found = audit._evidence.rows, audit._found
-    cleaned = given.copy() if flip is None else audit._corrected_values(flip)
-    changed = (given != cleaned).any(axis=1)
+    changed = changed.any(axis=1)
     counted = audit.estimated_ or audit.noise_ == "ambiguous"
     n_listed = audit.n_suspects_ if counted else UNKNOWN_REVIEW
     order = np.argsort(-found.scores, kind="stable")
@@ -207,7 +190,6 @@ def _class_findings(table, audit, review, flip):
         {
             "list": LISTS[1],
             "row": lines["row"],
-            "sample": np.array(samples_of(table), dtype=object)[rows],
             "label": lines["given"],
             "given": 1,
             "suggested": lines["suggested"],
@@ -222,7 +204,7 @@ def _class_findings(table, audit, review, flip):
     listed[rows, found.suggested[order]] = True
     told = copy(audit)  # entry by entry, for the page
     told.wrong_proba_, told.scores_ = _class_entries(given, known, found)
-    return Findings(table, told, cleaned, listed, suspects)
+    return told, listed, suspects
 
 
 def _class_entries(given, known, found):
@@ -282,13 +264,9 @@ def _candidate_lines(audit, entries):
 
 
 def _candidates(table):
-    """How improbable each candidate is, by the best learner for candidates."""
+    """How improbable each candidate is."""
     labels = table.labels
-    model = IPAL()
-    model.fit(table.features, labels_for(labels, model))
-    beliefs = np.where(labels.values > 0, model.label_distributions_, 0.0)
-    total = beliefs.sum(axis=1, keepdims=True)
-    beliefs = beliefs / np.where(total > 0, total, 1.0)
+    beliefs = candidate_beliefs(table.features, labels)
     several = (labels.values > 0) & (labels.values.sum(axis=1) > 1)[:, None]
     wrong = np.where(several, 1 - beliefs, np.nan)
     sizes = labels.values.sum(axis=1)[labels.labeled]

@@ -3,7 +3,6 @@
 # Authors: The demurk developers
 # SPDX-License-Identifier: BSD-3-Clause
 
-import json
 from contextlib import suppress
 from dataclasses import replace
 
@@ -14,7 +13,7 @@ from scipy.sparse import issparse
 from demurk.cli._audit import find_suspects
 from demurk.cli._clean_page import audit_facts, audit_page, audit_story, size_line
 from demurk.cli._console import note, say
-from demurk.cli._input import label_cells, read_input, tell
+from demurk.cli._input import read_input, tell
 from demurk.cli._map import fitted, plain_map, scaled, timed
 from demurk.cli._output import (
     EXACT_ROWS,
@@ -22,8 +21,10 @@ from demurk.cli._output import (
     choose_neighbors,
     csv_text,
     folder_with_copy,
+    write_summary,
     write_table,
 )
+from demurk.datasets._table_labels import as_given
 from demurk.projection import NMLSDR
 from demurk.utils._files import write_text
 
@@ -150,8 +151,7 @@ def _write(output, table, found, maps, facts):
         _write_copy(table, found, folder / facts["copy"])
         write_table(soft, folder / "label_distributions.csv")
         write_text(folder / "audit.html", page)
-        summary = json.dumps(facts, indent=1, ensure_ascii=False) + "\n"
-        write_text(folder / "summary.json", summary)
+        write_summary(folder / "summary.json", facts)
 
 
 def _told(found, labels):
@@ -171,7 +171,7 @@ def _write_copy(table, found, path):
     if table.source.format == "label studio":
         # Annotators see every suspect, as a suggestion beside what they said.
         cleaned = np.where(found.listed, labels.values < 1, cleaned)
-    copy = table.with_labels(label_cells(replace(labels, values=cleaned)))
+    copy = table.with_labels(as_given(replace(labels, values=cleaned)))
     if table.source.format != "bunch":
         copy.to(path, scores=1 - np.nan_to_num(found.audit.wrong_proba_).max(axis=1))
         return

@@ -8,8 +8,6 @@ from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
-import numpy as np
-
 from demurk.audit import LabelAudit
 from demurk.cli._console import note
 from demurk.cli._options import LISTS, flag_of
@@ -25,7 +23,6 @@ from demurk.review._store import Store, store_path
 
 __all__ = [
     "features_of",
-    "label_cells",
     "labels_for",
     "labels_of",
     "names_of",
@@ -42,8 +39,6 @@ SHOWN_COLUMNS = 20
 
 def names_of(values):
     """Names of a repeatable option, also separated by commas; quotes protect one."""
-    if values is None:
-        return []
     values = [values] if isinstance(values, str) else list(values)
     return [
         name
@@ -195,14 +190,6 @@ def labels_of(table, estimator):
     if table.annotations is not None and weighs and not settled:
         return table.annotations
     return labels_for(table.labels, estimator)
-
-
-def label_cells(labels):
-    """Labels as `Table.with_labels` takes them."""
-    if not labels.single:
-        return np.where(labels.observed, labels.values, -1).astype(int)
-    best = labels.classes.astype(object)[labels.values.argmax(axis=1)]
-    return np.where(labels.labeled, best, None)
 
 
 def row_names(table):

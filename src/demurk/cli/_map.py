@@ -3,7 +3,6 @@
 # Authors: The demurk developers
 # SPDX-License-Identifier: BSD-3-Clause
 
-import json
 import time
 import warnings
 from contextlib import contextmanager, nullcontext
@@ -17,11 +16,12 @@ from sklearn.preprocessing import StandardScaler
 from demurk.cli._audit import count_labels, find_suspects
 from demurk.cli._console import console, note, say
 from demurk.cli._input import labels_for, read_input, samples_of, tell
-from demurk.cli._output import files_read, graph_options
+from demurk.cli._output import files_read, graph_options, write_summary
+from demurk.datasets._table_labels import as_entries
 from demurk.manifold import SLEML, embed_weights
 from demurk.projection import MDDM, NMLSDR
 from demurk.utils._amounts import amount
-from demurk.utils._files import OutputFolder, write_text
+from demurk.utils._files import OutputFolder
 from demurk.viz import plot_embeddings, save_page
 from demurk.viz._packing import align_embeddings, read_embeddings
 
@@ -138,8 +138,8 @@ def map_file(
             found = find_suspects(table, flip=None)
         table = found.table
     facts = _summary(table, maps, seconds, found) | {"neighbors": options["neighbors"]}
-    given = np.where(table.labels.observed, table.labels.values, -1)
-    y = pd.DataFrame(given, columns=[str(name) for name in table.labels.classes])
+    names = [str(name) for name in table.labels.classes]
+    y = pd.DataFrame(as_entries(table.labels), columns=names)
     cleaned = None if found is None else found.after
     samples = samples_of(table)
     figure = plot_embeddings(maps, y, title=table.name)
@@ -147,7 +147,7 @@ def map_file(
         page, picture, summary = (folder / name for name in FILES)
         save_page(page, maps, y, cleaned=cleaned, samples=samples, title=table.name)
         figure.savefig(picture, dpi=150)
-        write_text(summary, json.dumps(facts, indent=1) + "\n")
+        write_summary(summary, facts)
     say(_report(facts, output.files[0]))
 
 

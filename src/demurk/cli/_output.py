@@ -4,6 +4,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 import gzip
+import json
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -13,12 +14,8 @@ from sklearn.pipeline import Pipeline
 
 from demurk import io
 from demurk.cli._console import note
-from demurk.datasets._catalogue import (
-    catalogue,
-    data_folders,
-    find_file,
-    needed_files,
-)
+from demurk.datasets._catalogue import catalogue
+from demurk.datasets._read import files_here
 from demurk.utils._files import OutputFolder, write_text
 from demurk.utils._optional import import_optional
 from demurk.utils._text import FORMULA
@@ -37,6 +34,7 @@ __all__ = [
     "safe_table",
     "save_model",
     "table_of",
+    "write_summary",
     "write_table",
 ]
 
@@ -130,6 +128,11 @@ def write_table(frame, path):
             path.write_bytes(gzip.compress(path.read_bytes(), mtime=0))
 
 
+def write_summary(path, facts):
+    """Write what a command has found out as JSON."""
+    write_text(path, json.dumps(facts, indent=1, ensure_ascii=False) + "\n")
+
+
 def save_model(table, steps, path):
     """Save a fitted pipeline, and before it what makes features of such a table."""
     first = [] if table.vectorizer is None else [("table", table.vectorizer)]
@@ -143,10 +146,7 @@ def files_read(*sources, data_home=None):
         if Path(source).is_file():
             found.append(Path(source))
         elif source in catalogue():
-            entry, folders = catalogue()[source], data_folders(data_home)
-            needed = {file for s in entry["splits"] for file in needed_files(entry, s)}
-            files = (find_file(source, file, folders) for file in sorted(needed))
-            found += filter(None, files)
+            found += files_here(source, data_home)
     # Names of labels lie beside an ARFF file.
     folders = dict.fromkeys(path.parent for path in found)
     return [*found, *(xml for folder in folders for xml in folder.glob("*.xml"))]

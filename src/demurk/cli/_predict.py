@@ -18,6 +18,7 @@ from demurk.audit import soft_labels
 from demurk.cli._audit import fit_audit, refuse_ones
 from demurk.cli._console import say, shown_progress
 from demurk.cli._input import labels_for, labels_of, read_input, row_names, tell
+from demurk.cli._options import LISTS
 from demurk.cli._output import (
     beside,
     files_read,
@@ -28,6 +29,7 @@ from demurk.cli._output import (
 )
 from demurk.datasets import TableFeatures
 from demurk.datasets._table_form import NoLabelsError
+from demurk.datasets._table_labels import as_given
 from demurk.labels import LabelData
 from demurk.multilabel import MurkyClassifier
 from demurk.registry import get_method
@@ -284,7 +286,7 @@ def _learns_beliefs(data, classifier):
 
 def _new_table(source, reading):
     """Rows to predict; their labels, if there are any, are not looked at."""
-    asked = (*LEARNED, "drop", "keep", "text", "categorical", "image", "key")
+    asked = (*LEARNED, *LISTS, "key")
     plain = {k: v for k, v in reading.items() if k not in asked}
     return read_input(source, **plain, labels=0, needs_labels=False)
 
@@ -407,13 +409,10 @@ def _given(table, names, single):
 def _filled(table, classes, predicted, proba):
     """The table with every blank filled in, and nothing else changed."""
     labels = table.labels
-    if labels.single:
-        given = classes[labels.values.argmax(axis=1)].astype(object)
-        return table.with_labels(np.where(labels.labeled, given, predicted))
-    if predicted.ndim == 1:
-        predicted = (predicted[:, None] == classes).astype(int)
-        return table.with_labels(predicted)
-    return table.with_labels(np.where(labels.observed, labels.values, predicted))
+    if predicted.ndim == 1 and not labels.single:
+        return table.with_labels((predicted[:, None] == classes).astype(int))
+    known = labels.labeled if labels.single else labels.observed
+    return table.with_labels(np.where(known, as_given(labels), predicted))
 
 
 def _knows_rate(classifier):

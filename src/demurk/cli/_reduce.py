@@ -3,8 +3,6 @@
 # Authors: The demurk developers
 # SPDX-License-Identifier: BSD-3-Clause
 
-import json
-
 import numpy as np
 import pandas as pd
 from scipy.sparse import issparse
@@ -20,13 +18,14 @@ from demurk.cli._output import (
     graph_options,
     save_model,
     table_of,
+    write_summary,
     write_table,
 )
 from demurk.multilabel import SemiSupervisedMLkNN
 from demurk.partial_label import IPAL
 from demurk.registry import get_method
 from demurk.utils._amounts import amount
-from demurk.utils._files import OutputFolder, write_text
+from demurk.utils._files import OutputFolder
 from demurk.viz import plot_embedding
 
 __all__ = ["FILES", "reduce_file"]
@@ -47,15 +46,7 @@ def _build(X, method, n_components, n_neighbors, scale, form):
 
 
 def reduce_file(
-    source,
-    output,
-    *,
-    method=None,
-    n_components=None,
-    n_neighbors=None,
-    scale=True,
-    force=False,
-    **reading,
+    source, output, *, method, n_components, n_neighbors, scale, force, **reading
 ):
     """Reduce, clean and classify a labelled data set; write everything to a folder.
 
@@ -85,7 +76,7 @@ def reduce_file(
         write_table(_label_table(data, given, cleaned, soft, model[-1]), labels)
         figure.savefig(picture, dpi=150)
         save_model(data, model, saved)
-        write_text(facts, json.dumps(summary, indent=1) + "\n")
+        write_summary(facts, summary)
     say(
         f"{data.name}: {amount(summary['n_features'], 'feature')} reduced to "
         f"{Z.shape[1]} by {method}. {_outcome(summary, form)}\n"

@@ -6,7 +6,6 @@
 import getpass
 import webbrowser
 from contextlib import ExitStack, closing
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -97,12 +96,11 @@ def check_file(source):
 
 def _session(table, reviewer, blind, noise, seed, stack):
     """Audit what is known by now, and begin."""
-    from demurk.review._apply import settled_mask
     from demurk.review._keys import row_keys
     from demurk.review._ranking import rank_labels
     from demurk.review._rerank import Reranker
     from demurk.review._session import Session
-    from demurk.review._standing import Standing, decided_labels
+    from demurk.review._standing import decided_labels
 
     audit = {"noise": noise, "seed": seed, "n_jobs": -1, "watch": shown_progress}
     rank = partial(rank_labels, table.features, given=table.labels, **audit)
@@ -111,16 +109,12 @@ def _session(table, reviewer, blind, noise, seed, stack):
         # A table that cannot be audited leaves no decisions file behind.
         ranking = rank(table.labels)
     store = stack.enter_context(Store(path))
-    standing, keys = Standing(), row_keys(table, store)
-    standing.take(store.since())
-    values, used, _, _ = decided_labels(table, keys, standing)
+    keys = row_keys(table, store)
+    now, settled, used, *_ = decided_labels(table, keys, store.since())
     if used:
         here = amount(len(used), "decision is", "decisions are")
         note(f"{here} here already; the review goes on.")
     if used or ranking is None:
-        now = (values > 0).astype(float)
-        now = replace(table.labels, values=now, observed=values >= 0)
-        settled = settled_mask(values.shape, used)
         ranking = rank(now, trusted=settled)
     reranker = stack.enter_context(
         closing(Reranker(table.features, noise=noise, seed=seed))

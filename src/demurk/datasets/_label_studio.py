@@ -5,8 +5,7 @@
 
 import json
 
-import numpy as np
-
+from demurk.datasets._table_labels import label_lists
 from demurk.utils._optional import import_optional
 
 # How a model is called beside its predictions.
@@ -81,12 +80,10 @@ def write_tasks(table, path, scores=None):
     tasks = source.extra if source.format == "label studio" else _new_tasks(table)
     column = table.form.columns[0]
     to_name = questions(tasks).get(column, _object(table))
-    labels, names = table.labels, [str(name) for name in table.labels.classes]
     written = []
-    for row, task in enumerate(tasks):
-        chosen = [names[j] for j in np.flatnonzero(labels.values[row] > 0)]
+    for row, (task, chosen) in enumerate(zip(tasks, label_lists(table.labels))):
         task = {key: value for key, value in task.items() if key != "predictions"}
-        if labels.labeled[row] and set(chosen) != _annotated(task, column):
+        if chosen is not None and set(chosen) != _annotated(task, column):
             prediction = {
                 "model_version": VERSION,
                 "result": [_choices(column, to_name, chosen)],

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from demurk.datasets._arff import read_arff
 from demurk.datasets._arrays import read_libsvm, read_npz
+from demurk.datasets._catalogue import catalogue, data_folders, find_file, needed_files
 from demurk.datasets._mat import read_mat
 from demurk.datasets._table_read import LIBSVM, TABLES, is_table, read_table
 
@@ -64,3 +65,10 @@ def read_dataset(path, **options):
             f"{', '.join([*_READERS, *TABLES])}, or call the reader you want."
         )
     return _READERS[suffix](path, **options)
+
+
+def files_here(name, data_home=None):
+    """Those files of a known data set that are here."""
+    entry, folders = catalogue()[name], data_folders(data_home)
+    needed = {file for split in entry["splits"] for file in needed_files(entry, split)}
+    return [*filter(None, (find_file(name, file, folders) for file in sorted(needed)))]

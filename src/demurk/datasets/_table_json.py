@@ -6,7 +6,7 @@
 import json
 
 from demurk.datasets._label_studio import is_tasks, tasks_frame
-from demurk.datasets._table_cells import plain_cells
+from demurk.datasets._table_cells import as_pandas, plain_cells
 from demurk.utils._nesting import parse_text
 from demurk.utils._optional import import_optional
 from demurk.utils._text import one_line
@@ -18,7 +18,12 @@ def read_json(data, path):
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise ValueError(f"{path} is not utf-8 text, as JSON must be.") from error
-    records = _array(text, path) if text.lstrip()[:1] == "[" else _lines(text, path)
+    if text.lstrip()[:1] == "[":
+        records = _parsed(text, path, None, "get the file again")
+    else:
+        lines = enumerate(text.split("\n"), 1)
+        each = "each line is one object"
+        records = [_parsed(line, path, n, each) for n, line in lines if line.strip()]
     for row, record in enumerate(records):
         if not isinstance(record, dict):
             raise ValueError(
@@ -37,34 +42,19 @@ def read_json(data, path):
             ) from error
         return frame, "label studio", records
     pd = import_optional("pandas", "tables")
-    frame = pd.DataFrame(records)
-    frame.columns = [str(name) for name in frame.columns]
+    frame = as_pandas(pd.DataFrame(records))
     return frame, "doccano" if _is_doccano(frame) else "json", records
 
 
-def _array(text, path):
+def _parsed(text, path, line, remedy):
+    """What a text says, be it a whole file or one line of it."""
     try:
         return parse_text(text, "json")
     except ValueError as error:
-        line = getattr(error, "lineno", 1)
+        line = line or getattr(error, "lineno", 1)
         raise ValueError(
-            f"{path}, line {line}: this is no JSON ({one_line(error)}); get the file "
-            "again."
+            f"{path}, line {line}: this is no JSON ({one_line(error)}); {remedy}."
         ) from error
-
-
-def _lines(text, path):
-    records = []
-    for number, line in enumerate(text.split("\n"), 1):
-        if line.strip():
-            try:
-                records.append(parse_text(line, "json"))
-            except ValueError as error:
-                raise ValueError(
-                    f"{path}, line {number}: this is no JSON ({one_line(error)}); each "
-                    "line is one object."
-                ) from error
-    return records
 
 
 def _is_doccano(frame):

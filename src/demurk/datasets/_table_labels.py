@@ -197,6 +197,20 @@ def as_given(labels):
     return PlainForm().restore(labels)
 
 
+def as_entries(labels):
+    """1, 0 and -1 for each label, also where a row has one class."""
+    return as_given(replace(labels, single=False))
+
+
+def label_lists(labels):
+    """Names of the labels that each row has; None where nothing is known."""
+    names = [str(name) for name in labels.classes]
+    return [
+        [names[j] for j in np.flatnonzero(row > 0)] if known else None
+        for row, known in zip(labels.values, labels.labeled)
+    ]
+
+
 def label_names(form):
     """How the labels of label columns are called: without the prefix."""
     if all(map(is_marked, form.columns)):
@@ -205,14 +219,17 @@ def label_names(form):
 
 
 def _truths(frame, form, name):
-    values = np.empty((len(frame), len(form.columns)))
-    for j, column in enumerate(form.columns):
-        values[:, j] = truth(frame[column], column)
+    values = truths(frame, form.columns)
     observed = values >= 0
     if not observed.any():
         raise all_empty(form, name)
     names = np.array(label_names(form), dtype=object)
     return LabelData((values > 0).astype(float), observed, names, form.kind, False)
+
+
+def truths(frame, columns):
+    """Label columns as 1, 0 and -1 for not observed."""
+    return np.column_stack([truth(frame[column], column) for column in columns])
 
 
 def truth(cells, column):

@@ -22,6 +22,7 @@ from demurk.datasets._table_labels import (
     is_marked,
     label_names,
     truth,
+    truths,
 )
 from demurk.labels import labels_from_sets
 from demurk.utils._optional import import_optional
@@ -319,8 +320,7 @@ def _answers(frame, form, path):
             )
         Y, classes = labels_from_sets(sets)
         return np.asarray(Y, dtype=np.int8), classes, form
-    columns = [truth(frame[column], column) for column in form.columns]
-    codes = np.column_stack(columns).astype(np.int8)
+    codes = truths(frame, form.columns).astype(np.int8)
     return codes, np.array(label_names(form), dtype=object), form
 
 

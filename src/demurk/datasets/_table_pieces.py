@@ -46,10 +46,12 @@ def _cleaned(cells):
     if not is_text(cells):
         return cells.reset_index(drop=True)
     pd = import_optional("pandas", "tables")
-    return pd.Series(_known_words(cells), dtype=object)
+    words = _known_words(cells)
+    return pd.Series(np.where(words == "", None, words), dtype=object)
 
 
 def _known_words(cells):
+    """Words, "" where one is missing."""
     words = as_words(cells)
     # Numpy's texts end at the last character that is none of these.
     damaged = next((row for row, word in enumerate(words) if "\0" in word), None)
@@ -59,7 +61,7 @@ def _known_words(cells):
             "(counted from 0): the file is damaged, or no text; remove the character."
         )
     gone = np.array([word.lower() in MISSING for word in words], dtype=bool)
-    return np.where(gone, None, words)
+    return np.where(gone, "", words)
 
 
 def _piece(name, encoder):
@@ -105,7 +107,7 @@ def _text_piece(coder):
 
 def category_piece(name, cells):
     """A column that the user calls a category: a feature per value, in order."""
-    values = sorted({word for word in _known_words(cells) if word is not None})
+    values = sorted(set(_known_words(cells)) - {""})
     try:
         values = sorted(values, key=float)
     except ValueError:
@@ -125,8 +127,7 @@ def apply_piece(piece, cells):
 
 
 def _categories(piece, cells):
-    words = _known_words(cells)
-    known = np.where(words == None, "", words).astype(str)  # noqa: E711
+    known = _known_words(cells).astype(str)
     values = np.array(piece["values"], dtype=str)
     return (known[:, None] == values).astype(np.float64)
 
@@ -148,15 +149,13 @@ def _dates(piece, cells):
 
 
 def _texts(piece, cells):
-    words = _known_words(cells)
-    texts = np.where(words == None, "", words)  # noqa: E711
     reader = TfidfVectorizer(
         vocabulary={gram: j for j, gram in enumerate(piece["grams"].tolist())},
         ngram_range=tuple(piece["range"]),
         analyzer=piece["analyzer"],
     )
     reader.idf_ = piece["idf"].astype(np.float64)
-    weights = reader.transform(texts).astype(np.float32)
+    weights = reader.transform(_known_words(cells)).astype(np.float32)
     if piece["directions"] is None:
         result = weights[:, : len(piece["outputs"])].toarray()
     else:

@@ -12,7 +12,7 @@ from demurk.datasets._arrays import load_arrays
 from demurk.datasets._files import check_data, existing_file
 from demurk.datasets._table import Table
 from demurk.datasets._table_bunch import table_from_bunch
-from demurk.datasets._table_cells import as_words
+from demurk.datasets._table_cells import as_pandas, as_words
 from demurk.datasets._table_excel import EXCEL, read_book
 from demurk.datasets._table_source import Source
 from demurk.datasets._table_text import (
@@ -254,8 +254,7 @@ def _typed(content, plain, path):
         ) from error
     if not len(frame) or not frame.shape[1]:
         raise ValueError(f"{path} has no rows or no columns.")
-    frame.columns = [str(name) for name in frame.columns]
-    return frame
+    return as_pandas(frame)
 
 
 # Features from elsewhere

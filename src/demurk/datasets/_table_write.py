@@ -9,8 +9,8 @@ from collections import Counter, defaultdict
 
 import numpy as np
 
-from demurk.datasets._table_cells import LISTS, as_words
-from demurk.datasets._table_labels import cell_sets, truth
+from demurk.datasets._table_cells import as_words, holds_lists
+from demurk.datasets._table_labels import as_given, cell_sets, truth
 from demurk.utils._optional import import_optional
 
 __all__ = ["relabelled", "write_table"]
@@ -92,14 +92,12 @@ def _opposite(cell, plain):
 
 
 def _class_cells(cells, given, labels):
-    classes = given.classes
-    best = classes[given.values.argmax(axis=1)].astype(object)
-    before = np.where(given.labeled, best, None)
+    before = np.where(given.labeled, as_given(given), None)
     after = np.array([_known(label) for label in labels.tolist()], dtype=object)
     changed = np.array([a != b for a, b in zip(before, after)])
     old = cells.astype(object).to_numpy()
-    if any(isinstance(cell, LISTS) for cell in old):
-        spelling = {value: [value] for value in classes.tolist()}
+    if holds_lists(cells):
+        spelling = {value: [value] for value in given.classes.tolist()}
         blank = []
     else:
         spelled = defaultdict(list)
@@ -120,7 +118,7 @@ def _known(label):
 def _set_cells(cells, form, given, labels):
     sets, form = cell_sets(cells, form)
     names = [str(name) for name in given.classes]
-    lists = any(isinstance(cell, LISTS) for cell in cells)
+    lists = holds_lists(cells)
     words = None if lists else as_words(cells)
     new, changed = [], np.zeros(len(cells), dtype=bool)
     for row, members in enumerate(sets):

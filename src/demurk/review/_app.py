@@ -7,14 +7,15 @@ import asyncio
 import html
 import json
 import sqlite3
+from functools import partial
 from importlib.resources import files
 
-import numpy as np
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import FileResponse, HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
+from demurk.datasets._table_labels import as_entries
 from demurk.review._guard import Guard
 from demurk.review._images import TYPES, find_image
 from demurk.review._questions import KINDS, Filter
@@ -23,6 +24,7 @@ from demurk.review._store import ACTIONS
 from demurk.utils._nesting import parse_text
 from demurk.utils._optional import import_optional
 from demurk.viz._page import page_data, plot_item
+from demurk.viz._report import web_text
 
 __all__ = ["make_app", "pack_world"]
 
@@ -84,7 +86,7 @@ def pack_world(maps, labels):
     world : dict
         Ready for JSON.
     """
-    given = np.where(labels.observed, labels.values, -1).astype(np.int8)
+    given = as_entries(labels)
     names = [str(name) for name in labels.classes]
     return {"data": page_data(maps, given, names=names), "plot": plot_item(len(given))}
 
@@ -249,17 +251,15 @@ def _filter(asked):
 
 def _web_files(session):
     """Everything the page is made of, by name."""
-    own, shared = files("demurk.review") / "web", files("demurk.viz") / "web"
-    page = (own / "review.html").read_text("utf-8")
-    script = [(shared / name).read_text("utf-8") for name in SCRIPTS]
-    script += [(own / name).read_text("utf-8") for name in OWN_SCRIPTS]
-    style = [(shared / "page.css").read_text("utf-8")]
-    style.append((own / "review.css").read_text("utf-8"))
+    own = partial(web_text, package="demurk.review")
     title = html.escape(f"{session.table.name}: review")
+    page = own("review.html").replace("{{title}}", title)
+    script = f"{web_text(*SCRIPTS)}\n{own(*OWN_SCRIPTS)}"
+    style = f"{web_text('page.css')}\n{own('review.css')}"
     return {
-        "review.html": (page.replace("{{title}}", title), "text/html"),
-        "review.js": ("\n".join(script), "text/javascript"),
-        "review.css": ("\n".join(style), "text/css"),
+        "review.html": (page, "text/html"),
+        "review.js": (script, "text/javascript"),
+        "review.css": (style, "text/css"),
         **_plot_library(),
     }
 

@@ -7,13 +7,12 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
+from demurk.datasets._table_labels import as_given
 from demurk.review._keys import row_keys
-from demurk.review._standing import Standing, decided_labels
+from demurk.review._standing import decided_labels
 from demurk.utils._amounts import amount
 
-__all__ = ["Applied", "apply_decisions", "settled_mask"]
+__all__ = ["Applied", "apply_decisions"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,10 +60,8 @@ def apply_decisions(table, store):
         The new table, and what changed.
     """
     decisions = store.since()
-    standing = Standing()
-    standing.take(decisions)
     keys = row_keys(table, store)
-    values, used, disputed, lost = decided_labels(table, keys, standing)
+    labels, settled, used, disputed, lost = decided_labels(table, keys, decisions)
     notes = _notes(decisions)
     changes = []
     for row, _, verdict in used:
@@ -73,17 +70,9 @@ def apply_decisions(table, store):
         changes.append((row + 1, *_line(verdict, notes), what))
     for what, verdicts in (("disputed", disputed), ("row has changed", lost)):
         changes += [("", *_line(verdict, notes), what) for verdict in verdicts]
-    new = table.with_labels(_new_labels(table, values))
-    new.checked = (settled_mask(values.shape, used), table.labels)
+    new = table.with_labels(as_given(labels))
+    new.checked = (settled, table.labels)
     return Applied(new, changes)
-
-
-def settled_mask(shape, used):
-    """Entries that a person has settled, of the rows and columns in use."""
-    mask = np.zeros(shape, dtype=bool)
-    for row, column, _ in used:
-        mask[row, slice(None) if column is None else column] = True
-    return mask
 
 
 def _differs(decision):
@@ -112,11 +101,3 @@ def _line(verdict, notes):
         last.time,
         " / ".join(notes.get((first.key, first.label), ())),
     )
-
-
-def _new_labels(table, values):
-    """As `Table.with_labels` takes them."""
-    if not table.labels.single or table.form.form == "candidates":
-        return values
-    classes = table.labels.classes.astype(object)
-    return np.where((values > 0).any(axis=1), classes[values.argmax(axis=1)], None)

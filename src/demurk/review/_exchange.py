@@ -9,10 +9,9 @@ from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
 
-import numpy as np
-
 from demurk.datasets import Table, read_table
 from demurk.datasets._table_cells import as_words
+from demurk.datasets._table_labels import label_lists
 from demurk.review._keys import row_keys
 from demurk.review._questions import Questions
 from demurk.review._store import ACTIONS, WRITTEN, Decision, shown_text
@@ -38,19 +37,13 @@ def _guarded(cell):
 
 def export_table(table, path):
     """Write a table for Label Studio (``.json``) or doccano (``.jsonl``)."""
-    labels = table.labels
-    names = [str(name) for name in labels.classes]
-    lists = [
-        [names[j] for j in np.flatnonzero(row > 0)] if known.any() else None
-        for row, known in zip(labels.values, labels.observed)
-    ]
     frame = table.frame.drop(columns=list(table.form.columns))
     if "label" in frame.columns:
         raise ValueError(
             f"{table.source.path} has a column 'label' beside its labels, which the "
             "tools need for themselves; rename it."
         )
-    frame["label"] = lists
+    frame["label"] = label_lists(table.labels)
     tool = "label studio" if str(path).endswith(".json") else "doccano"
     Table(frame, tags="label").to(path, format=tool)
 
@@ -117,10 +110,9 @@ def _import_annotations(path, table, store, reviewer):
     if unknown:
         raise ValueError(f"{path} has the label {unknown[0]!r}, which the table lacks.")
     facts = {"reviewer": reviewer, "shown": shown_text(file=path.name)}
-    made = []
+    made, lists = [], label_lists(other.labels)
     for place, row in places:
-        chosen = {theirs[j] for j in np.flatnonzero(other.labels.values[place] > 0)}
-        for label, column, decided in _said(chosen, questions, path, place):
+        for label, column, decided in _said(lists[place], questions, path, place):
             given = questions.given(row, column)
             action = "keep" if given == decided else "choose" if given else "label"
             about = keys.keys[row], keys.cells[row], label
@@ -131,7 +123,7 @@ def _import_annotations(path, table, store, reviewer):
 
 
 def _said(chosen, questions, path, place):
-    """Label, column and decision for a set of chosen labels."""
+    """Label, column and decision for the labels that were chosen."""
     if questions.several:
         names = enumerate(questions.names)
         return [(n, j, str(int(n in chosen))) for j, n in names]

@@ -33,9 +33,6 @@ class Filter:
     search: str = ""
     lasso: str = ""
 
-    def __bool__(self):
-        return bool(self.label or self.kind or self.search or self.lasso)
-
 
 class Questions:
     """The questions that a table can raise.

@@ -17,7 +17,7 @@ from demurk.partial_label import IPAL
 from demurk.review._estimate import tally
 from demurk.review._order import mean_order
 
-__all__ = ["FEWEST_LISTED", "Ranking", "rank_labels"]
+__all__ = ["Ranking", "candidate_beliefs", "fitted_audit", "rank_labels"]
 
 FEWEST_LISTED, MOST_LISTED = 25, 2000
 
@@ -105,17 +105,42 @@ def rank_labels(
     """
     if labels.kind == "candidates":
         return _rank_candidates(X, labels)
-    audit = LabelAudit(noise, n_jobs=n_jobs, random_state=seed)
-    known = {}
+    options = {"noise": noise, "n_jobs": n_jobs, "random_state": seed}
+    now, checked = replace(labels, kind="noisy"), (trusted, given)
+    audit = fitted_audit(X, now, checked, watch, **options)
+    if labels.single:
+        return _rank_classes(audit, labels)
+    return Ranking(_by_score(audit.scores_.ravel()), audit.wrong_proba_.ravel())
+
+
+def fitted_audit(X, y, checked, watch, **options):
+    """Audit labels, or what several people say, without a word about unknown rates.
+
+    Parameters
+    ----------
+    X, y : array-like and LabelData or Annotations
+        What is audited.
+    checked : tuple of (ndarray of bool or None, LabelData or None), or None
+        What a person has decided, and the labels before that.
+    watch : callable
+        As for `rank_labels`.
+    **options
+        Parameters of :class:`demurk.audit.LabelAudit`.
+
+    Returns
+    -------
+    audit : LabelAudit
+        Fitted.
+    """
+    audit, known = LabelAudit(**options), {}
+    trusted, given = checked or (None, None)
     if trusted is not None and trusted.any():
         before = None if given is None else replace(given, kind="noisy")
         known = {"trusted": trusted, "given": before}
     with warnings.catch_warnings(), watch(audit):
+        # Whoever shows what was found says it.
         warnings.simplefilter("ignore", UnknownRateWarning)
-        audit.fit(X, replace(labels, kind="noisy"), **known)
-    if labels.single:
-        return _rank_classes(audit, labels)
-    return Ranking(_by_score(audit.scores_.ravel()), audit.wrong_proba_.ravel())
+        return audit.fit(X, y, **known)
 
 
 def _by_score(scores):
@@ -134,10 +159,7 @@ def _rank_classes(audit, labels):
 
 def _rank_candidates(X, labels):
     """Rows with several candidates, the surest first."""
-    model = IPAL().fit(X, labels)
-    beliefs = np.where(labels.values > 0, model.label_distributions_, 0.0)
-    total = beliefs.sum(axis=1, keepdims=True)
-    beliefs = beliefs / np.where(total > 0, total, 1.0)
+    beliefs = candidate_beliefs(X, labels)
     suggested, chance = beliefs.argmax(axis=1), beliefs.max(axis=1)
     several = labels.values.sum(axis=1) > 1
     # A set of several always holds a wrong one.
@@ -145,3 +167,11 @@ def _rank_candidates(X, labels):
     order = _by_score(np.where(several & labels.labeled, chance, np.nan))
     unlikely = np.where(labels.values > 0, beliefs, np.inf).argmin(axis=1)
     return Ranking(order, wrong, suggested, chance, unlikely)
+
+
+def candidate_beliefs(X, labels):
+    """How probable each candidate is, by the best learner for candidates."""
+    model = IPAL().fit(X, labels)
+    beliefs = np.where(labels.values > 0, model.label_distributions_, 0.0)
+    total = beliefs.sum(axis=1, keepdims=True)
+    return beliefs / np.where(total > 0, total, 1.0)

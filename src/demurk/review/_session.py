@@ -23,6 +23,7 @@ QUEUES = ("suspects", "unlabelled", "second", "disputed")
 # Every so many cards one is drawn at random: an unbiased look at what is left.
 RANDOM_EVERY = 10
 CHUNK = 8192
+EVERYTHING = Filter()
 
 
 class Session:
@@ -135,7 +136,7 @@ class Session:
 
     # Which card
 
-    def next(self, queue="suspects", chosen=None, after=None):
+    def next(self, queue="suspects", chosen=EVERYTHING, after=None):
         """The next question of a queue.
 
         Parameters
@@ -143,7 +144,7 @@ class Session:
         queue : {"suspects", "unlabelled", "second", "disputed"}, default="suspects"
             Suspects, rows without a label, what others have settled, or what
             reviewers disagree about.
-        chosen : Filter, default=None
+        chosen : Filter, default=EVERYTHING
             Which of them.
         after : int, default=None
             Only those that come after this question.
@@ -155,9 +156,8 @@ class Session:
         random : bool
             Whether it was drawn at random.
         """
-        chosen = chosen or Filter()
         with self._lock:
-            if queue == "suspects" and not chosen and after is None:
+            if queue == "suspects" and chosen == EVERYTHING and after is None:
                 drawn = self._draw()
                 if drawn is not None:
                     return drawn, True
@@ -202,9 +202,8 @@ class Session:
             self._random = int(self._rng.choice(left)) if left.size else None
         return self._random
 
-    def listed(self, queue="suspects", chosen=None):
+    def listed(self, queue="suspects", chosen=EVERYTHING):
         """The open questions on the list of suspects, as (question, words) in order."""
-        chosen = chosen or Filter()
         with self._lock:
             order = self._queue(queue)
             if queue == "suspects":

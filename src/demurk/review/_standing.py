@@ -4,7 +4,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from demurk.review._questions import Questions
 from demurk.review._store import SETTLED
@@ -15,11 +17,12 @@ __all__ = ["Standing", "Verdict", "decided_labels", "entry_of", "verdict_of"]
 class Standing:
     """Decisions by place, a place being the key of a row and a label."""
 
-    def __init__(self):
+    def __init__(self, decisions=()):
         self.last, self.reviewers = 0, set()
         self._by_place = defaultdict(list)
         self._by_batch = defaultdict(set)
         self._undone = set()
+        self.take(decisions)
 
     def take(self, decisions):
         """Take further decisions in; returns the places that they are about."""
@@ -101,7 +104,7 @@ def entry_of(place, keys, questions):
     return None if row is None or (label and column is None) else (row, column)
 
 
-def decided_labels(table, keys, standing):
+def decided_labels(table, keys, decisions):
     """The labels of a table after all decisions.
 
     Parameters
@@ -110,20 +113,23 @@ def decided_labels(table, keys, standing):
         The table as it is now.
     keys : RowKeys
         Names of its rows.
-    standing : Standing
-        The decisions.
+    decisions : list of Decision
+        All that were made about it.
 
     Returns
     -------
-    values : ndarray of shape (n_rows, n_labels)
-        1, 0, and -1 for not observed.
+    labels : LabelData
+        Those of the table, but for what was decided.
+    settled : ndarray of bool of shape (n_rows, n_labels)
+        Entries that a person has settled.
     used : list of (row, column or None, Verdict)
         What was taken from the decisions, by row.
     disputed, lost : list of Verdict
         Where reviewers disagree, and what fits no row any more; both change nothing.
     """
     questions = Questions(table.labels, table.form.form)
-    values = questions.given_values()
+    values, standing = questions.given_values(), Standing(decisions)
+    settled = np.zeros(values.shape, dtype=bool)
     used, disputed, lost = [], [], []
     for place in standing.places():
         verdict = verdict_of(standing.of(place))
@@ -136,7 +142,10 @@ def decided_labels(table, keys, standing):
         if entry is None or not verdict.fits(*entry, keys, questions):
             lost.append(verdict)
             continue
-        questions.write(values, *entry, verdict.decided)
-        used.append((*entry, verdict))
+        row, column = entry
+        questions.write(values, row, column, verdict.decided)
+        settled[row, slice(None) if column is None else column] = True
+        used.append((row, column, verdict))
     used.sort(key=lambda item: (item[0], -1 if item[1] is None else item[1]))
-    return values, used, disputed, lost
+    now = {"values": (values > 0).astype(float), "observed": values >= 0}
+    return replace(table.labels, **now), settled, used, disputed, lost

@@ -18,27 +18,6 @@ ACTIONS = ("accept", "keep", "choose", "label", "skip", "unsure", "note")
 # Actions that say what a label is; skipped and unsure ones leave it open.
 SETTLED = frozenset({"accept", "keep", "choose", "label"})
 WAIT_SECONDS = 10.0
-SCHEMA = """
-create table if not exists facts (name text primary key, value text not null);
-create table if not exists decisions (
-    id integer primary key autoincrement,
-    batch text not null,
-    action text not null,
-    key text not null,
-    cells text not null,
-    label text not null,
-    given text not null,
-    decided text not null,
-    note text not null,
-    reviewer text not null,
-    time text not null,
-    shown text not null
-);
-create trigger if not exists decisions_stay before update on decisions
-begin select raise(abort, 'decisions are never changed'); end;
-create trigger if not exists decisions_last before delete on decisions
-begin select raise(abort, 'decisions are never deleted'); end;
-"""
 
 
 @dataclass(frozen=True)
@@ -83,6 +62,17 @@ class Decision:
 
 COLUMNS = tuple(field.name for field in fields(Decision))
 WRITTEN = COLUMNS[:-1]
+TEXTS = ", ".join(f"{name} text not null" for name in ("batch", *COLUMNS[:-2]))
+SCHEMA = f"""
+create table if not exists facts (name text primary key, value text not null);
+create table if not exists decisions (
+    id integer primary key autoincrement, {TEXTS}
+);
+create trigger if not exists decisions_stay before update on decisions
+begin select raise(abort, 'decisions are never changed'); end;
+create trigger if not exists decisions_last before delete on decisions
+begin select raise(abort, 'decisions are never deleted'); end;
+"""
 INSERT = (
     f"insert into decisions ({', '.join(WRITTEN)}) "
     f"values ({', '.join('?' for _ in WRITTEN)})"

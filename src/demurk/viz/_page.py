@@ -5,7 +5,6 @@
 
 import html
 import json
-from importlib.resources import files
 from itertools import takewhile
 
 import numpy as np
@@ -20,7 +19,7 @@ from demurk.viz._packing import (
     read_page_labels,
     zipped,
 )
-from demurk.viz._report import filled
+from demurk.viz._report import filled, web_text
 from demurk.viz._static import EXTRA, NO_LABEL, PALETTE, SHAPES
 
 __all__ = ["embedding_page", "page_data", "plot_item", "save_page"]
@@ -286,7 +285,6 @@ def _fill_template(title, data, report):
     """Put scripts and data into the page."""
     resources = import_optional("bokeh.resources", "viz")
     library = resources.Resources(mode="inline", components=["bokeh", "bokeh-gl"])
-    web = files("demurk.viz") / "web"
     scripts = ("samples.js", "map.js", "list.js", "card.js", "page.js")
     findings = f'<section class="report" aria-label="Findings">{report}</section>'
     return filled(
@@ -295,7 +293,7 @@ def _fill_template(title, data, report):
         library="\n".join(f"<script>{text}</script>" for text in library.js_raw),
         plot=_json(plot_item(data["n"])),
         data=_json(data),
-        script="\n".join((web / name).read_text("utf-8") for name in scripts),
+        script=web_text(*scripts),
         report=findings if report else "",
         **{key: html.escape(word) for key, word in data["words"].items()},
     )

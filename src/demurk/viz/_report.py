@@ -12,11 +12,12 @@ __all__ = [
     "boxed",
     "bullets",
     "filled",
-    "report_page",
+    "folded",
     "report_table",
     "sections",
     "story",
     "table",
+    "web_text",
 ]
 
 
@@ -24,30 +25,10 @@ class Markup(str):
     """HTML that `table` puts in as it is."""
 
 
-def report_page(title, facts, report, style=""):
-    """A page that runs no script and loads nothing.
-
-    Parameters
-    ----------
-    title : str
-        Its title, as plain text.
-    facts : str
-        A line beside the title, as plain text.
-    report : str
-        HTML of the findings, put in as it is.
-    style : str, default=""
-        Rules beyond those of all pages.
-
-    Returns
-    -------
-    page : str
-        The text of the HTML file.
-    """
-    return filled("report.html", title, style, facts=html.escape(facts), report=report)
-
-
-def filled(template, title, style="", **parts):
+def filled(template, title, style="", package="demurk.viz", sheet="page.css", **parts):
     """A template of ours with these parts in their places, as they are.
+
+    A page made of ``report.html`` runs no script and loads nothing.
 
     Parameters
     ----------
@@ -56,7 +37,11 @@ def filled(template, title, style="", **parts):
     title : str
         Title of the page, as plain text.
     style : str, default=""
-        Rules beyond those of all pages.
+        Rules beyond those of the sheet.
+    package : str, default="demurk.viz"
+        Whose template it is.
+    sheet : str, default="page.css"
+        Rules of all its pages.
     **parts : str
         HTML for each name in the template.
 
@@ -65,11 +50,16 @@ def filled(template, title, style="", **parts):
     page : str
         The text of the HTML file.
     """
-    web = files("demurk.viz") / "web"
     parts["title"] = html.escape(title)
-    parts["style"] = (web / "page.css").read_text("utf-8") + style
-    text = (web / template).read_text("utf-8")
+    parts["style"] = web_text(sheet, package=package) + style
+    text = web_text(template, package=package)
     return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], text)
+
+
+def web_text(*names, package="demurk.viz"):
+    """What the pages of a package are made of, one file below the other."""
+    web = files(package) / "web"
+    return "\n".join((web / name).read_text("utf-8") for name in names)
 
 
 def sections(parts):
@@ -88,12 +78,18 @@ def bullets(lines):
     return f"<ul>{''.join(f'<li>{html.escape(line)}</li>' for line in lines)}</ul>"
 
 
-def boxed(label, content):
+def boxed(label, content, kind="list"):
     """HTML in a box that scrolls, also with the keys, and that has a name."""
     return (
-        '<div class="list" tabindex="0" role="region" aria-label="'
+        f'<div class="{kind}" tabindex="0" role="region" aria-label="'
         f'{html.escape(label)}">{content}</div>'
     )
+
+
+def folded(title, content, opened=False):
+    """HTML that is shown on request, or `opened` at once."""
+    summary = f"<summary>{html.escape(title)}</summary>"
+    return f"<details{' open' * opened}>{summary}{content}</details>"
 
 
 def report_table(label, lines, columns, most=None, others=""):

@@ -67,20 +67,18 @@ def data_checksum(kind, data_set, options=None):
     own = getattr(kind, "checksum", None)
     if own is not None:
         return str(own(data_set, options or {}))
-    from demurk.datasets import _catalogue as known
+    from demurk.datasets._catalogue import catalogue, known_name
+    from demurk.datasets._read import files_here
 
     try:
-        name = known.known_name(data_set)
+        name = known_name(data_set)
     except ValueError:
         return "builtin"
-    entry = known.catalogue()[name]
+    entry = catalogue()[name]
     if entry.get("builtin"):
         return "builtin"
-    folders = known.data_folders((options or {}).get("data_home"))
-    wanted = {f for split in entry["splits"] for f in known.needed_files(entry, split)}
     # A task may need only some of the files: those that are here decide.
-    paths = [known.find_file(name, file, folders) for file in sorted(wanted)]
-    paths = [path for path in paths if path is not None]
+    paths = files_here(name, (options or {}).get("data_home"))
     if not paths:
         return "missing"
     files = [_file_digest(path, path.stat().st_mtime_ns) for path in paths]

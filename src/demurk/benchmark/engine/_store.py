@@ -31,15 +31,14 @@ ADD = (
 )
 
 
+IN_USE = "wait until no other run uses it, or give another folder"
 FULL_DISK = "see that its disk has room; the same run then goes on where it was"
+NO_FILES = "give a folder in which files can be made"
 # What may be wrong with a file, and what helps; nothing else is wrong with a store.
 ADVICE = {
-    sqlite3.SQLITE_BUSY: "wait until no other run uses it, or give another folder",
-    sqlite3.SQLITE_LOCKED: "wait until no other run uses it, or give another folder",
-    sqlite3.SQLITE_FULL: FULL_DISK,
-    sqlite3.SQLITE_IOERR: FULL_DISK,
-    sqlite3.SQLITE_CANTOPEN: "give a folder in which files can be made",
-    sqlite3.SQLITE_READONLY: "give a folder in which files can be made",
+    **dict.fromkeys((sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED), IN_USE),
+    **dict.fromkeys((sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR), FULL_DISK),
+    **dict.fromkeys((sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY), NO_FILES),
 }
 UNREADABLE = (json.JSONDecodeError, UnicodeDecodeError, TypeError)
 DAMAGED = "it is damaged or no store; give another folder, or move the file away"

@@ -7,13 +7,14 @@ import html
 import re
 from itertools import groupby
 
+from demurk.viz._report import boxed
+
 __all__ = [
     "escape_latex",
     "escape_markdown",
     "html_table",
     "latex_table",
     "markdown_table",
-    "scroll_box",
 ]
 
 LATEX = {
@@ -63,14 +64,7 @@ def html_table(grid):
     head.append(f"<tr>{''.join(cells)}</tr>")
     body = "\n".join(_html_rows(grid, starts))
     table = f"<thead>{''.join(head)}</thead>\n<tbody>{body}</tbody>"
-    return scroll_box(grid.title, f"<table>{table}</table>")
-
-
-def scroll_box(label, content):
-    """A box that scrolls by itself, in a page that does not."""
-    label = html.escape(label, quote=True)
-    opened = f'<div class="box" tabindex="0" role="region" aria-label="{label}">'
-    return f"{opened}{content}</div>"
+    return boxed(grid.title, f"<table>{table}</table>", "box")
 
 
 def _starts(groups):

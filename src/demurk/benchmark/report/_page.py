@@ -4,17 +4,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 import html
-import re
-from importlib.resources import files
 
 from demurk.benchmark.report._figure_style import figure_svg
 from demurk.benchmark.report._grids import STEPS, measure_scale, problem_lines
-from demurk.benchmark.report._markup import html_table, scroll_box
+from demurk.benchmark.report._markup import html_table
 from demurk.benchmark.report._page_figures import (
     mean_figure,
     rank_figures,
     setting_figures,
 )
+from demurk.viz._report import boxed, bullets, filled, folded
 
 __all__ = ["report_page"]
 
@@ -32,9 +31,9 @@ def report_page(content):
     page : str
         A whole HTML document; its style and figures are inside.
     """
-    web = files("demurk.benchmark.report") / "web"
+    found = list(content.findings())
     sections = {
-        "What came out": _bullets(content.findings()),
+        "What came out": bullets(found) if found else "",
         "What was run": _ran(content),
         **_pictures(content),
         "Scores": _scores(content),
@@ -48,43 +47,33 @@ def report_page(content):
         links.append(f'<a href="#part{number}">{title}</a>')
         bodies.append(f'<section id="part{number}"><h2>{title}</h2>\n{body}</section>')
     claim = html.escape(content.summary.protocol.claim or "")
-    parts = {
-        "title": html.escape(content.title),
-        "style": (web / "report.css").read_text(encoding="utf-8"),
-        "claim": f'<p class="claim"><b>The claim.</b> {claim}</p>' if claim else "",
-        "links": "\n".join(links),
-        "sections": "\n".join(bodies),
-    }
-    page = (web / "report.html").read_text(encoding="utf-8")
-    return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], page)
-
-
-def _bullets(lines):
-    items = "".join(f"<li>{html.escape(line)}</li>" for line in lines)
-    return f"<ul>{items}</ul>" if items else ""
+    return filled(
+        "report.html",
+        content.title,
+        package="demurk.benchmark.report",
+        sheet="report.css",
+        claim=f'<p class="claim"><b>The claim.</b> {claim}</p>' if claim else "",
+        links="\n".join(links),
+        sections="\n".join(bodies),
+    )
 
 
 def _paragraph(sentences):
     return f'<p class="note">{html.escape(" ".join(sentences))}</p>'
 
 
-def _details(name, body):
-    """What a page shows on request."""
-    return f"<details><summary>{html.escape(name)}</summary>{body}</details>"
-
-
 def _ran(content):
-    parts = [_bullets(content.what_ran())]
+    parts = [bullets(content.what_ran())]
     items = []
     for text, error in problem_lines(content.summary):
-        more = _details("error", f"<pre>{html.escape(error)}</pre>") if error else ""
+        more = folded("error", f"<pre>{html.escape(error)}</pre>") if error else ""
         items.append(f"<li>{html.escape(text)}{more}</li>")
     if items:
         parts.append(f"<h3>Without a result</h3><ul>{''.join(items)}</ul>")
     not_run = content.summary.protocol.not_run
     if not_run:
         parts.append("<h3>Of the paper, not run</h3>")
-        parts.append(_bullets(f"{what}: {why}" for what, why in not_run.items()))
+        parts.append(bullets(f"{what}: {why}" for what, why in not_run.items()))
     return "\n".join(parts)
 
 
@@ -165,9 +154,9 @@ def _fold(figures, salt):
         else:
             opened.setdefault(measure, []).append(picture)
     for measure, pictures in opened.items():
-        yield _details(measure, "".join(pictures))
+        yield folded(measure, "".join(pictures))
 
 
 def _picture(figure, salt, caption):
     text = f"<figcaption>{html.escape(caption)}</figcaption>"
-    return f"<figure>{scroll_box(caption, figure_svg(figure, salt))}{text}</figure>"
+    return f"<figure>{boxed(caption, figure_svg(figure, salt), 'box')}{text}</figure>"

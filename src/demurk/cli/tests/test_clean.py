@@ -242,7 +242,7 @@ def test_uncertain_kind_is_said(audited, tmp_path, monkeypatch, capsys):
             self.message_ = "The kind of noise cannot be told: read the lists apart."
             return self
 
-    monkeypatch.setattr(auditing, "LabelAudit", Unsure)
+    monkeypatch.setattr("demurk.review._ranking.LabelAudit", Unsure)
     clean_file(str(audited.path), tmp_path, review=15)
     page = (tmp_path / "audit.html").read_text()
     for text in (capsys.readouterr().out, page):
