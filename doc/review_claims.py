@@ -70,6 +70,7 @@ CLAIMS = {
     "review.covered.again": (".0f", partial(covered, RERANKED)),
     "review.covered.corel": (".0f", partial(covered, PAGE, data_set="corel5k")),
     "review.gap.before": (".0f", lambda: gap("0", RERANKED)),
+    "review.gap.clean": (".0f", lambda: gap("clean", RERANKED)),
 }
 for short, method in ORDERS.items():
     CLAIMS[f"review.fixed.{short}"] = (
