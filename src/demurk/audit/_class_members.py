@@ -11,6 +11,7 @@ from scipy import sparse
 from sklearn.tree import DecisionTreeRegressor, ExtraTreeRegressor
 from sklearn.utils import check_random_state
 
+from demurk.audit._class_gaussians import gaussian_proba
 from demurk.audit._probabilities import forest, kernel_ridge, mirrored
 from demurk.out_of_sample import FeatureViews, stack_weights
 
@@ -27,6 +28,10 @@ WIDTHS = (0.25, 0.5, 1.0, 2.0, 4.0)
 # The least ridge of the scatter inside the classes, in units of its mean eigenvalue,
 # and the most features for which it is made.
 LEAST_RIDGE, MAX_WHITENED = 0.05, 1000
+# The share that Gaussians start with, and their largest: they are surer of themselves
+# than the others, which the squared error of the given classes takes for knowledge. The
+# most features for which they do without principal components.
+GAUSSIANS, MAX_GAUSSIAN = (0.1, 0.2), 60
 # How often a row counts at the second look whose class is surely wrong, the share of
 # that look, and the most rows that are looked at twice.
 LEAST_WEIGHT, AGAIN, TWICE_ROWS = 0.05, 2 / 3, 50_000
@@ -34,6 +39,9 @@ LEAST_WEIGHT, AGAIN, TWICE_ROWS = 0.05, 2 / 3, 50_000
 
 class ClassMembers:
     """The mean of two forests and two kernels, each of which may look again.
+
+    When they are weighed, Gaussians of the classes stand beside them, which are far
+    ahead of them in some tables and far behind in others.
 
     Both forests see the principal components beside the features, since trees cannot
     cut across axes. The Laplacian kernel looks at the features, the Gaussian one at
@@ -65,7 +73,10 @@ class ClassMembers:
 
     def __init__(self, X, features, Y, params, stage=nullcontext, weights=None):
         self._rng = check_random_state(params["random_state"])
-        self._X, self._features = _with_components(X, self._rng), features
+        self._X, reduced = _with_components(X, self._rng)
+        self._features = features
+        many = sparse.issparse(features) or features.shape[1] > MAX_GAUSSIAN
+        self._directions = reduced if many else features
         self._Y, self._weights = Y, weights
         self._parts, self._widths = {}, {}
         self._half = self._rng.permutation(len(Y)) % 2 == 0
@@ -107,14 +118,31 @@ class ClassMembers:
         for name, part in self._parts.items():
             again = self._judged(name, n_trees, weights)
             self._parts[name] = (1 - AGAIN) * part + AGAIN * again
-        self.weigh()
+        self.weigh(weights)
         return True
 
-    def weigh(self, **how):
-        """Weigh the members, see :func:`~demurk.out_of_sample.stack_weights`."""
+    def weigh(self, weights=None, **how):
+        """Weigh the members, and Gaussians of the classes beside them.
+
+        Parameters
+        ----------
+        weights : ndarray of shape (n_samples,), default=None
+            How often each row counts for the Gaussians, if not as it always does.
+        **how
+            See :func:`~demurk.out_of_sample.stack_weights`.
+        """
+        least, most = GAUSSIANS
+        weights = self._weights if weights is None else weights
+        beside = gaussian_proba(self._directions, self._Y, weights, self._rng)
+        self._parts["gaussians"] = beside
         seen = np.ones(self._Y.shape, dtype=bool)
-        parts = list(self._parts.values())
-        self._shares = stack_weights(parts, self._Y, seen, self._weights, **how)
+        rows = list(self._parts.values()), self._Y, seen, self._weights
+        start = np.append((1 - least) * self._shares, least)
+        shares = stack_weights(*rows, start=start, **how)
+        others, share = shares[:-1], min(shares[-1], most)
+        if others.any():
+            self._shares = others / others.sum()
+        self._shares = np.append((1 - share) * self._shares, share)
 
     def _judged(self, name, n_trees, weights):
         """Out-of-sample probabilities of one member."""
@@ -146,9 +174,10 @@ def _enough_trees(n_rows):
 
 
 def _with_components(X, rng):
-    """Principal components beside the features."""
+    """Principal components beside the features, and by themselves."""
     views = FeatureViews(tfidf=False, random_state=rng.randint(np.iinfo(np.int32).max))
-    return views.fit(X).views(X, ["raw+reduced"])["raw+reduced"]
+    found = views.fit(X).views(X, ["raw+reduced", "reduced"])
+    return found["raw+reduced"], found["reduced"]
 
 
 def _tree(name, n_features):

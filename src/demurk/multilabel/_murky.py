@@ -126,7 +126,7 @@ class MurkyClassifier(CallbackSupportMixin, ScoreClassifier):
     et3m    extra-trees, 30 % of the features (<= 500), leaves >= 3     out of bag
     ksrc    kernel ridge regression on scaled features                  leave one out
     kpca30  kernel ridge regression on 30 principal components          leave one out
-    l1      L1 logistic regression per label                            3 folds
+    l1      L1 logistic regression per label                            2 folds
     ======  ==========================================================  ==============
 
     If flips depend neither on the row nor on the label, a noisy label is on average an
@@ -308,8 +308,7 @@ class MurkyClassifier(CallbackSupportMixin, ScoreClassifier):
         with ThreadPoolExecutor(n_threads) as pool:
             try:
                 if n_threads > 1:
-                    # The logistic member may take longest and cannot be divided.
-                    for name in sorted(self._members, key="l1".__ne__):
+                    for name in self._longest_first():
                         view, member = self._members[name]
                         if not isinstance(member, OwnMember):
                             waiting[name] = pool.submit(function, name, view, member)
@@ -321,6 +320,19 @@ class MurkyClassifier(CallbackSupportMixin, ScoreClassifier):
                         yield function(name, view, member)
             finally:
                 pool.shutdown(cancel_futures=True)
+
+    def _longest_first(self):
+        """Names of the members, in the order that leaves threads idle the least.
+
+        The logistic member may take longest and cannot be divided; a forest that has
+        several threads fills what the others leave.
+        """
+
+        def rank(name):
+            divided = (getattr(self._members[name][1], "n_jobs", None) or 1) > 1
+            return name != "l1", divided
+
+        return sorted(self._members, key=rank)
 
     def _fit_stack(self, out_of_sample, Y, seen, weights):
         """Weights, calibration, rate and cuts; gives the calibrated scores."""

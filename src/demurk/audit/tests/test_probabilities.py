@@ -131,18 +131,58 @@ def test_a_second_look_does_not_read_the_own_class(rng):
     assert abs(before - 0.5) < 0.1 and abs(told - 0.5) < 0.15
 
 
-def test_members_are_weighed_at_the_second_look_only(spoiled, monkeypatch):
+def test_members_are_weighed_at_the_second_look_only(spoiled, rng, monkeypatch):
     X, given, _, wrong = spoiled
-    told = np.array([0.4, 0.3, 0.2, 0.1])
-    monkeypatch.setattr(_class_members, "stack_weights", lambda *_: told)
+    told = np.array([0.3, 0.3, 0.2, 0.1, 0.1])
+    monkeypatch.setattr(_class_members, "stack_weights", lambda *_, start: told)
+    beside = rng.uniform(size=(240, 3))
+    monkeypatch.setattr(_class_members, "gaussian_proba", lambda *_: beside)
     looked = members(X, given)
     assert_allclose(looked.proba, np.mean(list(looked._parts.values()), axis=0))
     first = np.stack(list(looked._parts.values()))
     again = np.full_like(first[0], 0.25)
     monkeypatch.setattr(ClassMembers, "_judged", lambda *_: again)
     looked.look_again(0.9 * wrong)
-    parts = first / 3 + again * 2 / 3
+    parts = [*(first / 3 + again * 2 / 3), beside]
     assert_allclose(looked.proba, np.tensordot(told, parts, axes=1))
+
+
+@pytest.mark.parametrize(
+    ("told", "expected"),
+    [
+        ([0.2, 0.1, 0.1, 0.0, 0.6], [0.4, 0.2, 0.2, 0, 0.2]),
+        ([0.0, 0.0, 0.0, 0.0, 1.0], [0.2, 0.2, 0.2, 0.2, 0.2]),
+        ([0.5, 0.5, 0.0, 0.0, 0.0], [0.5, 0.5, 0, 0, 0]),
+    ],
+)
+def test_gaussians_get_a_fifth_at_most(spoiled, monkeypatch, told, expected):
+    X, given, *_ = spoiled
+    starts = []
+
+    def weights(*_, start):
+        starts.append(start)
+        return np.array(told)
+
+    monkeypatch.setattr(_class_members, "stack_weights", weights)
+    looked = members(X, given)
+    looked.weigh()
+    assert_allclose(starts, [[0.225, 0.225, 0.225, 0.225, 0.1]])
+    assert_allclose(looked._shares, expected)
+
+
+@pytest.mark.parametrize(("n_features", "n_seen"), [(60, 60), (61, 30)])
+def test_gaussians_see_components_of_many_features(
+    rng, monkeypatch, n_features, n_seen
+):
+    seen = []
+    own = _class_members.gaussian_proba
+    monkeypatch.setattr(
+        _class_members,
+        "gaussian_proba",
+        lambda X, *rows: seen.append(X) or own(X, *rows),
+    )
+    members(rng.normal(size=(90, n_features)), np.arange(90) % 3).weigh()
+    assert [part.shape for part in seen] == [(90, n_seen)]
 
 
 @pytest.mark.parametrize(("n_rows", "n_trees"), [(60, 200), (1000, 150), (9000, 100)])

@@ -404,7 +404,7 @@ def test_l1_equals_folds_by_hand(data):
     member = SparseLogistic(random_state=3)
     out_of_sample = member.fit_out_of_sample(X, Y, np.ones(Y.shape, bool))
     expected = np.zeros(90)
-    for train, test in KFold(3, shuffle=True, random_state=3).split(X):
+    for train, test in KFold(2, shuffle=True, random_state=3).split(X):
         for strength in (0.03, 0.1):
             model = LogisticRegression(
                 C=strength,
