@@ -71,7 +71,7 @@ FORMATS = {"broken": Format(".x", list, read)}
 def test_the_harness_sees_what_it_looks_for(tmp_path):
     (tmp_path / "broken.py").write_text(BROKEN)
     path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
-    options = ("--files", "8", "--only", "broken", "--timeout", "4")
+    options = ("--files", "8", "--only", "broken", "--timeout", "10")
     done = run(*options, "--formats", "broken", PYTHONPATH=path)
     assert done.returncode == 1, done.stderr
     kinds = ["death", "timeout", "memory", "exception", "no sentence", "foreign"]

@@ -13,6 +13,7 @@ from scipy.sparse import issparse
 
 from demurk.cli._console import note, say, shown_progress
 from demurk.cli._input import read_input, tell
+from demurk.cli._output import choose_trees
 from demurk.review._store import Store, store_path
 from demurk.utils._amounts import amount
 from demurk.utils._optional import import_optional
@@ -102,8 +103,11 @@ def _session(table, reviewer, blind, noise, seed, stack):
     from demurk.review._session import Session
     from demurk.review._standing import decided_labels
 
-    audit = {"noise": noise, "seed": seed, "n_jobs": -1, "watch": shown_progress}
+    audit = {"noise": noise, "seed": seed}
+    if table.labels.kind != "candidates":
+        audit["n_estimators"] = choose_trees(int(table.labels.labeled.sum()))
     rank = partial(rank_labels, table.features, given=table.labels, **audit)
+    rank = partial(rank, n_jobs=-1, watch=shown_progress)
     path, ranking = store_path(table.source.path), None
     if not path.exists():
         # A table that cannot be audited leaves no decisions file behind.
@@ -116,9 +120,7 @@ def _session(table, reviewer, blind, noise, seed, stack):
         note(f"{here} here already; the review goes on.")
     if used or ranking is None:
         ranking = rank(now, trusted=settled)
-    reranker = stack.enter_context(
-        closing(Reranker(table.features, noise=noise, seed=seed))
-    )
+    reranker = stack.enter_context(closing(Reranker(table.features, **audit)))
     return Session(
         table,
         store,

@@ -14,7 +14,7 @@ from scipy.sparse import issparse
 from demurk.datasets._files import check_known, make_bunch
 from demurk.datasets._table_cells import CellError, as_words
 from demurk.datasets._table_features import Column, NoFeaturesError, TableFeatures
-from demurk.datasets._table_form import check_names, cut_name
+from demurk.datasets._table_form import check_names, cut_name, refuse_dropped
 from demurk.datasets._table_labels import as_given, find_form, read_labels
 from demurk.datasets._table_leaks import find_leaks
 from demurk.datasets._table_people import find_people, is_stem, person_columns
@@ -131,6 +131,7 @@ class Table:
         """How the labels stand in the table; several people become one answer."""
         path, frame = self.source.path, self.frame
         drop = self._options.get("drop", ())
+        refuse_dropped(path, said, drop)
         people = find_people(frame, path, said, row, annotator, drop, settings)
         if people is None:
             kept = frame[[c for c in frame.columns if c not in drop]]

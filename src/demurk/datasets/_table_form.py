@@ -15,6 +15,7 @@ __all__ = [
     "check_names",
     "cut_name",
     "quoted",
+    "refuse_dropped",
     "shown_name",
 ]
 
@@ -102,3 +103,15 @@ class LabelForm:
         if self.form == "candidates":
             return "candidates"
         return "extra" if self.noise == "extra" else "labels"
+
+
+def refuse_dropped(path, said, drop):
+    """Refuse a column that is named as a label and to be left out."""
+    for option, names in said.items():
+        listed = [names] if isinstance(names, str) else names
+        for name in listed if isinstance(listed, list | tuple) else ():
+            if name in drop:
+                raise ValueError(
+                    f"{path}: column {name!r} is named in --{option.rstrip('_')} and "
+                    "in --drop; leave it out of one of them."
+                )

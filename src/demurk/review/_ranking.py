@@ -74,6 +74,7 @@ def rank_labels(
     seed=0,
     trusted=None,
     given=None,
+    n_estimators=None,
     n_jobs=None,
     watch=nullcontext,
 ):
@@ -93,6 +94,8 @@ def rank_labels(
         What a person has decided.
     given : LabelData, default=None
         The labels as they were before.
+    n_estimators : int, default=None
+        Trees of a forest; None leaves that to the audit.
     n_jobs : int, default=None
         Threads; None means 1, -1 all processors.
     watch : callable, default=nullcontext
@@ -106,6 +109,7 @@ def rank_labels(
     if labels.kind == "candidates":
         return _rank_candidates(X, labels)
     options = {"noise": noise, "n_jobs": n_jobs, "random_state": seed}
+    options["n_estimators"] = n_estimators
     now, checked = replace(labels, kind="noisy"), (trusted, given)
     audit = fitted_audit(X, now, checked, watch, **options)
     if labels.single:

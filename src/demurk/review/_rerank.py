@@ -41,6 +41,8 @@ class Reranker:
         What may be wrong.
     seed : int, default=0
         Seed of the audit.
+    n_estimators : int, default=None
+        Trees of a forest; None leaves that to the audit.
     every : int, default=20
         After how many decisions.
 
@@ -50,14 +52,16 @@ class Reranker:
     priority does not, and if it crashes nothing is lost: the old order stays.
     """
 
-    def __init__(self, features, *, noise="auto", seed=0, every=EVERY):
+    def __init__(
+        self, features, *, noise="auto", seed=0, n_estimators=None, every=EVERY
+    ):
         self._folder = tempfile.TemporaryDirectory(prefix="demurk-review-")
         self.folder = Path(self._folder.name)
         if sparse.issparse(features):
             sparse.save_npz(self.folder / "features.npz", features.tocsr())
         else:
             np.save(self.folder / "features.npy", features)
-        self.settings = {"noise": noise, "seed": seed}
+        self.settings = {"noise": noise, "seed": seed, "n_estimators": n_estimators}
         self.every, self._waiting = every, 0
         self._lock, self._process, self._thread = threading.Lock(), None, None
         self.failures = 0

@@ -9,6 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
+from contextlib import ExitStack
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -16,7 +17,9 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from demurk.cli import main
+from demurk.audit import LabelAudit
+from demurk.cli import _output, _review, main
+from demurk.cli._input import read_input
 from demurk.multilabel import MurkyClassifier
 from demurk.review.tests.cases import emotions_file, flowers_file, open_session
 
@@ -179,6 +182,25 @@ def test_a_review_from_the_shell(tmp_path):
     changes = pd.read_csv(path.with_name("songs.changes.csv"))
     assert changes["what"].tolist() == ["changed"]
     assert changes["reviewer"].tolist() == ["anna"]
+
+
+def test_large_tables_get_fewer_trees(tmp_path, monkeypatch, capsys):
+    fit, grown = LabelAudit.fit, []
+
+    def noted(self, *args, **options):
+        grown.append(self.n_estimators)
+        return fit(self, *args, **options)
+
+    monkeypatch.setattr(LabelAudit, "fit", noted)
+    monkeypatch.setattr(_output, "EXACT_ROWS", 49)
+    monkeypatch.setattr(_output, "GROWN_ROWS", 1)
+    path, _ = flowers_file(tmp_path)
+    table = read_input(str(path), class_="species")
+    with ExitStack() as stack:
+        session = _review._session(table, "anna", False, "auto", 0, stack)
+        assert session._on_decision.settings["n_estimators"] == 15
+    assert grown == [15]
+    assert "Forests have 15 trees each" in capsys.readouterr().err
 
 
 def test_what_cannot_be_reviewed_is_said(tmp_path, capsys):

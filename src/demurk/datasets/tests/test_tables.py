@@ -170,6 +170,8 @@ REFUSED = [
     ("x,l\n1,0\n", {"labels": 2}, "cannot have 2 labels among its 2 columns"),
     ("x,l\n1,0\n", {"labels": ["z"]}, "no column 'z' named in --labels"),
     ("x,l\n1,0\n", {"class_": "z"}, "no column 'z' named in --class"),
+    ("x,l\n1,0\n", {"class_": "l", "drop": "l"}, "'l' is named in --class and in --dr"),
+    ("x,l\n1,0\n", {"labels": ["l"], "drop": ["l"]}, "'l' is named in --labels and"),
     ("x,l\n1,0\n", {"labels": ["l"], "drop": ["z"]}, "no column 'z' named in --drop"),
 ]
 

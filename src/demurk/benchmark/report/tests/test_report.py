@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from demurk.benchmark.engine._protocol import Protocol
 from demurk.benchmark.engine._results import read_results, results_csv
-from demurk.benchmark.report import _figure_style
+from demurk.benchmark.report import _figure_style, _report
 from demurk.benchmark.report._figure_curves import plot_curves
 from demurk.benchmark.report._figure_style import figure_svg
 from demurk.benchmark.report._figures import (
@@ -346,7 +346,7 @@ def test_an_earlier_report_is_replaced_whole(tmp_path, monkeypatch):
     def broken(*_):
         raise RuntimeError("no")
 
-    monkeypatch.setattr("demurk.benchmark.report._report.results_csv", broken)
+    monkeypatch.setattr(_report, "results_csv", broken)
     with pytest.raises(RuntimeError):
         write(protocol, make_rows(protocol), tmp_path)
     assert (tmp_path / "mine.md").read_text(encoding="utf-8") == second["md"]
