@@ -11,6 +11,7 @@ from pathlib import Path
 from demurk.audit import LabelAudit
 from demurk.cli._console import note
 from demurk.cli._options import LISTS, flag_of
+from demurk.cli._output import free_name
 from demurk.datasets import list_datasets, load_dataset, read_table
 from demurk.datasets._table_bunch import table_from_bunch
 from demurk.datasets._table_features import NoFeaturesError
@@ -193,9 +194,10 @@ def labels_of(table, estimator):
 
 
 def row_names(table):
-    """Columns that say what a row is, for tables that we write: id and text."""
+    """Columns that say what a row is, for tables that we write: number, id and text."""
     named = table.named("id") | table.named("text") | table.named("image")
-    return {"row": range(1, len(table) + 1)} | named
+    numbers = {"row": range(1, len(table) + 1)}
+    return numbers | {free_name(k, numbers): cells for k, cells in named.items()}
 
 
 def samples_of(table):

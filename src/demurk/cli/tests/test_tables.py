@@ -434,3 +434,22 @@ def test_one_label_gives_the_numbers_it_gives_among_two(tmp_path, data_home):
         found[len(names)] = pd.read_csv(folder / "p.csv")
     columns = ["row", "a", "a: probability", "a: given"]
     pd.testing.assert_frame_equal(found[1][columns], found[2][columns])
+
+
+@pytest.mark.parametrize("command", ["predict", "reduce"])
+def test_ids_in_a_column_called_row_stay_beside_our_numbers(tmp_path, command):
+    names = [f"id{i:03d}" for i in range(40)]
+    kinds, shift = ["x", "y"] * 19 + ["", ""], np.random.RandomState(0).normal(size=40)
+    frame = pd.DataFrame({"row": names, "a": shift, "b": np.arange(40) % 2 + shift})
+    frame.assign(kind=kinds).to_csv(tmp_path / "t.csv", index=False)
+    out = tmp_path / "out"
+    words = [command, str(tmp_path / "t.csv"), "--class", "kind", "-o"]
+    if command == "predict":
+        out = out.with_suffix(".csv")
+        assert main([*words, str(out), "--members", "fast"]) == 0
+    else:
+        assert main([*words, str(out), "--method", "MDDM"]) == 0
+        out = next(path for path in out.glob("*.csv") if "label" not in path.name)
+    written = pd.read_csv(out)
+    assert written["row"].tolist() == list(range(1, 41))
+    assert written["row (2)"].tolist() == names
