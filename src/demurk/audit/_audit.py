@@ -147,8 +147,10 @@ class LabelAudit(CallbackSupportMixin, DemurkEstimator):
     again from old and new scores, of which the new ones count twice. If T is the
     identity and p is very flat, or flat and swapped ambiguous rows explain the given
     classes better than p alone, errors are suspected there. For the final order members
-    are weighed by how well each predicts the given classes; rows are ordered by how
-    much likelier another class is than the given one.
+    are weighed by how well each predicts the given classes, and beside them Gaussians
+    of the classes, each with its own scatter drawn to the common one and out of five
+    folds; these have a fifth of the weight at most. Rows are ordered by how much
+    likelier another class is than the given one.
 
     Rates of single labels are drawn around the shared one, ``logit e_j ~ N(m, 1)``, and
     used if they gain more than their Laplace cost and 3. On emotions, scene, yeast and
