@@ -229,11 +229,13 @@ def propagate_candidates(graph, candidates, alpha, max_iter):
     while n_iter < max_iter and not settled:
         updated = pull @ values
         updated += rest
-        updated /= np.bincount(rows, updated)[rows]
+        updated /= np.bincount(rows, updated).take(rows)
         change = updated - values
         values, n_iter = updated, n_iter + 1
-        # The spectral norm of the change is at least the norm of any of its columns.
-        if np.bincount(columns, change**2).max() < TOL**2:
+        # The spectral norm of the change is at least the norm of any of its columns,
+        # and the squares of these add up to that of all entries.
+        far = change @ change >= candidates.shape[1] * TOL**2
+        if not far and np.bincount(columns, change**2).max() < TOL**2:
             table = np.zeros(candidates.shape)
             table[candidates] = change
             settled = eigvalsh(table.T @ table)[-1] < TOL**2
@@ -250,14 +252,15 @@ def candidate_graph(graph, candidates):
     rows, columns = np.nonzero(candidates)
     place = np.full(candidates.shape, -1, dtype=np.int32)
     place[candidates] = np.arange(len(rows))
-    near = graph.indices.reshape(len(candidates), -1)[rows]
-    weights = graph.data.reshape(len(candidates), -1)[rows]
-    target = place[near, columns[:, None]]
-    kept = (target >= 0) & (weights > 0)
-    ends = np.cumsum(np.count_nonzero(kept, axis=1))
+    near = graph.indices.reshape(len(candidates), -1)
+    # The same class of each neighbour, by flat indices: pairs take twice as long.
+    cells = (near.astype(np.intp) * candidates.shape[1]).take(rows, axis=0)
+    target = place.take(cells + columns[:, None])
+    weights = graph.data.reshape(near.shape).take(rows, axis=0)
+    kept = np.flatnonzero((target >= 0) & (weights > 0))
+    ends = np.searchsorted(kept, np.arange(len(rows) + 1) * near.shape[1])
     return csr_array(
-        (weights[kept], target[kept], np.concatenate([[0], ends])),
-        shape=(len(rows), len(rows)),
+        (weights.take(kept), target.take(kept), ends), shape=(len(rows), len(rows))
     )
 
 
@@ -295,7 +298,7 @@ def class_residuals(points, queries, indices, codes, n_classes):
         w, code = solve_nonnegative(gram, cross), codes[rows]
         same = code[:, :, None] == code[:, None, :]
         # Each neighbour adds its terms of |x - sum w_a x_a|^2 to its own class.
-        terms = np.einsum("nab,nb,nab->na", gram, w, same) - 2 * cross
+        terms = ((gram * same) @ w[:, :, None])[:, :, 0] - 2 * cross
         cells = code + n_classes * np.arange(len(code))[:, None]
         sums = np.bincount(
             cells.ravel(), weights=(w * terms).ravel(), minlength=len(code) * n_classes
