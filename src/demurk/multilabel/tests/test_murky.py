@@ -600,3 +600,12 @@ def test_extra_labels_are_corrected(rng):
     errors = {noise: ((p[noise] - Y[test]) ** 2).mean() for noise in p}
     assert errors["extra"] < errors["symmetric"]
     assert p["extra"].mean() == pytest.approx(Y[test].mean(), abs=0.05)
+
+
+@pytest.mark.parametrize(
+    ("n_jobs", "order"), [(1, ["l1", "rf", "ksrc"]), (2, ["l1", "ksrc", "rf"])]
+)
+def test_a_forest_with_threads_fills_what_others_leave(n_jobs, order, rng):
+    model = MurkyClassifier("fast", n_jobs=n_jobs)
+    model._members = make_members("fast", 5, 10, n_jobs, rng)
+    assert model._longest_first() == order
