@@ -106,8 +106,8 @@ def _session(table, reviewer, blind, noise, seed, stack):
     audit = {"noise": noise, "seed": seed}
     if table.labels.kind != "candidates":
         audit["n_estimators"] = choose_trees(int(table.labels.labeled.sum()))
-    rank = partial(rank_labels, table.features, given=table.labels, **audit)
-    rank = partial(rank, n_jobs=-1, watch=shown_progress)
+    shown = {"n_jobs": -1, "watch": shown_progress}
+    rank = partial(rank_labels, table.features, given=table.labels, **audit, **shown)
     path, ranking = store_path(table.source.path), None
     if not path.exists():
         # A table that cannot be audited leaves no decisions file behind.

@@ -108,8 +108,8 @@ def rank_labels(
     """
     if labels.kind == "candidates":
         return _rank_candidates(X, labels)
-    options = {"noise": noise, "n_jobs": n_jobs, "random_state": seed}
-    options["n_estimators"] = n_estimators
+    options = {"noise": noise, "n_estimators": n_estimators}
+    options |= {"n_jobs": n_jobs, "random_state": seed}
     now, checked = replace(labels, kind="noisy"), (trusted, given)
     audit = fitted_audit(X, now, checked, watch, **options)
     if labels.single:
